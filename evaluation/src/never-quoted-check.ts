@@ -110,8 +110,8 @@ export function simulatedLaneBars(brokerages: number): Bar[] {
         check,
         measure: 'quoted, within 80 %',
         value: within80(offers.filter(({ isNew }) => !isNew)),
-        least: 0.79,
-        most: 0.9,
+        least: 0.75,
+        most: 0.85,
       },
     ]
   })

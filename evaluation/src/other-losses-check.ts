@@ -149,7 +149,8 @@ export function otherLossesBars(brokerages: number): Bar[] {
         check,
         measure: 'log loss, with reasons minus without',
         value: withReasons.logLoss - without.logLoss,
-        most: 0.001,
+        // A third wrong must still be better than none, with enough quotes to see it.
+        most: plan.name === 'a third wrong' ? 0 : 0.001,
       },
       {
         check,

@@ -172,6 +172,14 @@ function placesOf(keys: readonly string[]): { readonly places: Int32Array; reado
 /** The running sums of the weights of each posterior. */
 const sums = new WeakMap<Posterior, Float64Array>()
 
+/** The mean log odds of a posterior's curves at a rate, without the brake. */
+function middleOf({ levels, steepness, weights }: Posterior, rate: number): number {
+  return weights.reduce(
+    (sum, weight, c) => sum + weight * ((levels[c] as number) - (steepness[c] as number) * rate),
+    0,
+  )
+}
+
 /** Draws a win curve of a posterior by its weight. `place` is random, from 0 to 1. */
 function curveAt(posterior: Posterior, place: number): number {
   let cumulated = sums.get(posterior)
@@ -206,7 +214,10 @@ function drawnShares(
   const correlation = new Float64Array(orders.count)
   for (const [at, { day }] of group.entries())
     correlation[orders.places[at] as number] = correlations.get(day) ?? 0
-  const fixed = group.map(({ x, posterior }) => ({ rate: effectiveRate(x, posterior.shape), stop: brake(x) }))
+  const fixed = group.map(({ x, posterior }) => {
+    const rate = effectiveRate(x, posterior.shape)
+    return { rate, moved: (1 - posterior.reach) * middleOf(posterior, rate) - brake(x) }
+  })
   const shares: number[] = []
   for (let draw = 0; draw < DRAWS; draw++) {
     const ofLane = Float64Array.from({ length: lanes.count }, random)
@@ -216,12 +227,12 @@ function drawnShares(
     let won = 0
     for (const [at, { posterior, customer }] of group.entries()) {
       const curve = curveAt(posterior, ofLane[lanes.places[at] as number] as number)
-      const { rate = 0, stop = 0 } = fixed[at] ?? {}
+      const { rate = 0, moved = 0 } = fixed[at] ?? {}
       const logOdds =
-        (posterior.levels[curve] as number) +
-        (customer ? customer.level + customer.sd * (ofSwinger[swingers.places[at] as number] as number) : 0) -
-        (posterior.steepness[curve] as number) * rate -
-        stop +
+        moved +
+        posterior.reach *
+          ((posterior.levels[curve] as number) - (posterior.steepness[curve] as number) * rate) +
+        (customer ? customer.level + customer.sd * (ofSwinger[swingers.places[at] as number] as number) : 0) +
         posterior.noise * (ofMonth[months.places[at] as number] as number)
       const common = ofOrder[orders.places[at] as number] as number
       if ((Number.isNaN(common) ? random() : common) < posterior.shape.ceiling * sigmoid(logOdds)) won++

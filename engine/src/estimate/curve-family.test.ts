@@ -7,7 +7,7 @@ import { estimateOffer } from './estimate-offer.ts'
 import { prepareEstimator } from './estimator.ts'
 import { intervalCurve, intervalsAt } from './interval.ts'
 import { addQuote, emptyKnots } from './knots.ts'
-import { lanePosterior } from './lane-posterior.ts'
+import { lanePosterior, lanePrior } from './lane-posterior.ts'
 import { posteriorOf, winMean } from './posterior.ts'
 import { effectiveRate, logLoss, sigmoid, winLogOdds } from './price-response.ts'
 
@@ -62,6 +62,23 @@ describe('the family of a brokerage', () => {
       )
     }
     expect(errorOf(model)).toBeLessThan(0.6 * errorOf(usual))
+  })
+
+  test('says how much lanes differ, and a lane takes more from lanes that are alike', () => {
+    const alike = prepareEstimator({ quotes: quotesWith(straight, 1_200, 6), now: NOW })
+    const differing = prepareEstimator({
+      quotes: quotesWith(straight, 1_200, 6).map((quote, i) =>
+        i % 12 < 6 ? quote : { ...quote, outcome: i % 5 === 0 ? quote.outcome : 'won' },
+      ),
+      now: NOW,
+    })
+    expect(alike.family.levelVariance).toBeLessThan(0.1)
+    expect(differing.family.levelVariance).toBeGreaterThan(0.5)
+    const priors = [alike, { ...alike, family: { ...alike.family, levelVariance: 5 } }].map((one) =>
+      lanePrior(one, laneOf(0)),
+    )
+    expect(priors[0]?.a).toBe(priors[1]?.a)
+    expect(priors[0]?.varianceA).toBeLessThan(0.5 * (priors[1]?.varianceA ?? 0))
   })
 
   test('is the same for the same quotes in another order', () => {

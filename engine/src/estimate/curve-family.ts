@@ -11,9 +11,12 @@ import { isPooled, type QuotedLanes } from '../quotes/quoted-lanes.ts'
 import type { Steps } from '../steps.ts'
 import type { CountedRates } from './counted-rates.ts'
 import { BANK_SIZE, bankLogLikelihood } from './curve-bank.ts'
-import { emptyKnots, HALF_LIFE_DAYS, type Knots } from './knots.ts'
+import { emptyKnots, HALF_LIFE_DAYS, KNOT_COUNT, type Knots, knotAt } from './knots.ts'
 import { type FoldedAgainst, laneOutcomesInSteps } from './lane-fold.ts'
+import { weightOfWeights } from './other-losses.ts'
+import { posteriorOf, winMean } from './posterior.ts'
 import type { CurveShape } from './price-response.ts'
+import { priorOf } from './prior.ts'
 import {
   addMessageUp,
   emptyLikelihood,
@@ -30,6 +33,13 @@ export interface CurveFamily {
   readonly shape: CurveShape
   /** An index of `LANE_SPREADS`. */
   readonly spreadIndex: number
+  /**
+   * How much lanes differ: the variance of their levels (in log odds) around the brokerage's curve. The less they differ, the more a
+   * lane takes from others.
+   */
+  readonly levelVariance: number
+  /** How well the outcomes of all lanes together tell the brokerage's curve: the sum of p (1 - p), by weight. */
+  readonly information: number
 }
 
 /** The highest win probability, however low the rate. */
@@ -39,8 +49,24 @@ const BENDS = [Number.POSITIVE_INFINITY, 0.1, 0.03] as const
 /** The shapes to choose from. The first is the usual one. */
 export const SHAPES: readonly CurveShape[] = BENDS.map((bend) => ({ ceiling: CEILING, bend }))
 
+/** How much lanes differ before any evidence: as the levels of lanes in one state pair. */
+const LEVEL_VARIANCE = 0.5
+/** `LEVEL_VARIANCE` counts as much as this sum of squared information. */
+const LEVEL_INFORMATION = 5
+/** Lanes are never quite alike. */
+const LEVEL_VARIANCE_MIN = 0.02
+/** Fewer lanes cannot tell how much lanes differ: then nothing bounds the priors. */
+const LEVEL_LANES_MIN = 6
+/** Of a lane with nearly all outcomes of the brokerage, nobody knows whether it differs from the others. */
+const OTHERS_MIN = 0.2
+
 /** The family of a brokerage whose outcomes do not clearly support another one. */
-export const USUAL_FAMILY: CurveFamily = { shape: SHAPES[0] as CurveShape, spreadIndex: 0 }
+export const USUAL_FAMILY: CurveFamily = {
+  shape: SHAPES[0] as CurveShape,
+  spreadIndex: 0,
+  levelVariance: LEVEL_VARIANCE,
+  information: 0,
+}
 
 /**
  * An unusual shape or spread is used only if it increases the log likelihood of the outcomes by this much: the outcomes must be 20 times as
@@ -55,6 +81,8 @@ const LANES_TOGETHER = 300
 interface SampledLane {
   readonly knots: Knots
   readonly decided: number
+  /** See `weightOfWeights`. */
+  readonly weightOfWeights: number
 }
 
 /**
@@ -63,11 +91,13 @@ interface SampledLane {
  * each lane spread.
  */
 export function* chooseFamily(against: FoldedAgainst, counted: CountedRates): Steps<CurveFamily> {
-  const lanes = yield* sampleInSteps(against, counted)
+  const sample = yield* sampleInSteps(against, counted)
+  const together = sample.slice(LANES_ALONE)
+  const lanes = together.length === 0 ? sample : [...sample.slice(0, LANES_ALONE), sumOf(together)]
   const sum = sumOf(lanes)
   if (sum.decided === 0) return USUAL_FAMILY
   const [usual = 0] = logEvidenceOf(USUAL_FAMILY.shape, [sum], [0])
-  let chosen = USUAL_FAMILY
+  let chosen: Pick<CurveFamily, 'shape' | 'spreadIndex'> = USUAL_FAMILY
   let most = Number.NEGATIVE_INFINITY
   for (const shape of SHAPES) {
     const isUsual = shape === USUAL_FAMILY.shape
@@ -80,7 +110,40 @@ export function* chooseFamily(against: FoldedAgainst, counted: CountedRates): St
       most = found - least
     }
   }
-  return chosen
+  return { ...chosen, ...levelVariance(sample, sum, chosen.shape) }
+}
+
+/**
+ * How much the levels of lanes differ: what is beyond chance in the distances of their outcomes from the brokerage's curve, as for the swing
+ * of a lane (swings.ts). That curve contains the lane's own outcomes, so its surprise is divided by the share of the others.
+ */
+function levelVariance(
+  lanes: readonly SampledLane[],
+  { knots }: { readonly knots: Knots },
+  shape: CurveShape,
+): Pick<CurveFamily, 'levelVariance' | 'information'> {
+  const curve = posteriorOf(knots, priorOf(rootBelief()), shape)
+  const chances = Array.from({ length: KNOT_COUNT }, (_, k) => winMean(curve, knotAt(k)))
+  const known = lanes.map(({ knots: { wins, losses }, weightOfWeights: chance }) => {
+    let [surprise, information] = [0, 0]
+    for (const [k, p] of chances.entries()) {
+      surprise += wins[k]! * (1 - p) - losses[k]! * p
+      information += (wins[k]! + losses[k]!) * p * (1 - p)
+    }
+    return { surprise, information, chance }
+  })
+  const all = known.reduce((sum, { information }) => sum + information, 0)
+  let excess = LEVEL_INFORMATION * LEVEL_VARIANCE
+  let squares = LEVEL_INFORMATION
+  for (const { surprise, information, chance } of known) {
+    const others = 1 - information / all
+    if (!(others >= OTHERS_MIN)) continue
+    excess += (surprise / others) ** 2 - (chance * information) / others
+    squares += information ** 2
+  }
+  const found = Math.max(LEVEL_VARIANCE_MIN, excess / squares)
+  const isKnown = lanes.length >= LEVEL_LANES_MIN
+  return { levelVariance: isKnown ? found : Number.POSITIVE_INFINITY, information: all }
 }
 
 function sumOf(lanes: readonly SampledLane[]): SampledLane {
@@ -91,10 +154,10 @@ function sumOf(lanes: readonly SampledLane[]): SampledLane {
     addInto(knots.losses, lane.knots.losses)
     decided += lane.decided
   }
-  return { knots, decided }
+  return { knots, decided, weightOfWeights: 1 }
 }
 
-/** The lanes with the most decided quotes, by weight; the last entry is the sum of the rest of the sample. */
+/** The lanes with the most decided quotes, by weight. */
 function* sampleInSteps(against: FoldedAgainst, { laneOrder, rowsOf }: CountedRates): Steps<SampledLane[]> {
   const weights = yield* laneWeights(against.quoted, against.day)
   const heaviest = laneOrder
@@ -102,12 +165,12 @@ function* sampleInSteps(against: FoldedAgainst, { laneOrder, rowsOf }: CountedRa
     .sort((one, other) => weights[other]! - weights[one]!)
   const folded: SampledLane[] = []
   for (const lane of heaviest.slice(0, LANES_ALONE + LANES_TOGETHER)) {
-    const { knots, decided } = yield* laneOutcomesInSteps(against, lane, rowsOf(lane), emptyKnots())
-    if (decided > 0) folded.push({ knots, decided })
+    const outcomes = yield* laneOutcomesInSteps(against, lane, rowsOf(lane), emptyKnots())
+    const { knots, decided } = outcomes
+    if (decided > 0) folded.push({ knots, decided, weightOfWeights: weightOfWeights(outcomes) })
     yield
   }
-  const together = folded.slice(LANES_ALONE)
-  return together.length === 0 ? folded : [...folded.slice(0, LANES_ALONE), sumOf(together)]
+  return folded
 }
 
 const ROWS_PER_STEP = 20_000

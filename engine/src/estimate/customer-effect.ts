@@ -462,6 +462,7 @@ const POINTS = [
 /** The curves of a lane for one customer: shifted by the customer's effect, and spread by its uncertainty and by how customers swing. */
 export function shiftedPosterior(posterior: Posterior, { level, variance, swing }: CustomerShift): Posterior {
   const size = posterior.weights.length
+  const { varianceA } = posterior.belief
   const levels = new Float64Array(POINTS.length * size)
   const steepness = new Float64Array(POINTS.length * size)
   const weights = new Float64Array(POINTS.length * size)
@@ -479,6 +480,8 @@ export function shiftedPosterior(posterior: Posterior, { level, variance, swing 
     steepness,
     weights,
     noise: Math.hypot(posterior.noise, swing),
+    // The customer's own variance counts wholly.
+    reach: Math.sqrt((posterior.reach ** 2 * varianceA + variance) / (varianceA + variance)),
     mode: { a: posterior.mode.a + level, b: posterior.mode.b },
     belief: {
       ...posterior.belief,

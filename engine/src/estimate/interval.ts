@@ -53,10 +53,14 @@ function fanQuantiles(fan: Fan, x: number, levels: readonly number[]): number[] 
   const size = posterior.weights.length
   const stop = brake(x)
   const rate = effectiveRate(x, posterior.shape)
+  const { steepness, noise, reach } = posterior
+  let middle = 0
+  for (let c = 0; c < size; c++)
+    middle += posterior.weights[c]! * (posterior.levels[c]! - steepness[c]! * rate)
   for (const [n, node] of NOISE_NODES.entries()) {
+    const moved = (1 - reach) * middle - stop + node.shift * noise
     for (let c = 0; c < size; c++) {
-      logOdds[n * size + c] =
-        posterior.levels[c]! - posterior.steepness[c]! * rate - stop + node.shift * posterior.noise
+      logOdds[n * size + c] = moved + reach * (posterior.levels[c]! - steepness[c]! * rate)
     }
   }
   for (let i = 1; i < order.length; i++) {

@@ -118,7 +118,7 @@ export function* laneOutcomesInSteps(
   lane: number,
   counted: CountedRows | null,
   knots: Knots,
-): Steps<LaneOutcomes & Pick<LaneFold, 'level'>> {
+): Steps<LaneOutcomes & Pick<LaneFold, 'level' | 'decidedWeight' | 'decidedSquares'>> {
   const known = counted ?? (yield* countedRowsInSteps(against, lane, null))
   return yield* foldRowsInSteps(against, known, clearKnots(knots), null)
 }
@@ -132,6 +132,7 @@ interface Folding {
   refused: number
   other: number
   decidedWeight: number
+  decidedSquares: number
   otherWeight: number
 }
 
@@ -196,7 +197,15 @@ function* foldRowsInSteps(
   const { columns } = against.quoted
   const { rows } = countedRows
   const counted = rows.length
-  const counts = { decided: 0, won: 0, refused: 0, other: 0, decidedWeight: 0, otherWeight: 0 }
+  const counts = {
+    decided: 0,
+    won: 0,
+    refused: 0,
+    other: 0,
+    decidedWeight: 0,
+    decidedSquares: 0,
+    otherWeight: 0,
+  }
   const folding: Folding = { ...counts, knots, level: undefined }
   let sinceYield = 0
   for (let from = 0; from < counted; ) {
@@ -275,6 +284,7 @@ function foldDay(
     if (evidence > 0) addQuote(knots, { x, won: outcome === WON, weight: evidence })
     folding.decided++
     folding.decidedWeight += weight
+    folding.decidedSquares += weight * weight
     if (isOther) {
       folding.other++
       folding.otherWeight += weight

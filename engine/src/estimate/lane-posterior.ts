@@ -8,10 +8,11 @@
 import type { LaneIdentity } from '../quotes/lane-identity.ts'
 import { countedOutcomes, laneOf } from './current-lane.ts'
 import { bankLogLikelihood } from './curve-bank.ts'
+import type { CurveFamily } from './curve-family.ts'
 import type { Estimator } from './estimator.ts'
 import { emptyKnots, type Knots } from './knots.ts'
 import { otherReference } from './lane-reference.ts'
-import { decidedByPrice, type OutcomeWeights } from './other-losses.ts'
+import { decidedByPrice, type OutcomeWeights, weightOfWeights } from './other-losses.ts'
 import { type Posterior, posteriorOf } from './posterior.ts'
 import { type CurveBelief, priorOf } from './prior.ts'
 import { beliefFromAbove, scopeOf } from './scope-tree.ts'
@@ -38,7 +39,31 @@ export function lanePrior(model: Estimator, identity: LaneIdentity): CurveBelief
   const decided = laneOf(model, identity.key)?.byPrice ?? 1
   // A rate of the other type (spot or contract) makes the lane's reference rate as certain as `weight` more quotes of this type.
   const known = decided + Math.round(otherReference(model, identity, null)?.weight ?? 0)
-  return priorOf(messageDown(belief, laneKinship(known, model.family.spreadIndex)))
+  const prior = priorOf(messageDown(belief, laneKinship(known, model.family.spreadIndex)))
+  const own = laneOf(model, identity.key)
+  return own === null || own.byPrice === 0 ? prior : narrowed(prior, own, model.family)
+}
+
+/** The variance of a rate around the going rate of its lane: a lane with n quotes is placed as well as their mean, 0.1 / sqrt(n). */
+const RATE_VARIANCE = 0.01
+
+/**
+ * A prior whose level varies no more than the levels of the brokerage's lanes do, the brokerage's curve may be wrong by what other lanes
+ * say, and the going rate of the lane by its quotes. That of a lane never quoted may be wrong by more, so its prior stays as it is.
+ */
+function narrowed(
+  prior: CurveBelief,
+  { byPrice, decidedWeight }: { readonly byPrice: number; readonly decidedWeight: number },
+  { levelVariance, information }: CurveFamily,
+): CurveBelief {
+  const ofOthers = Math.max(1e-9, information - decidedWeight / 4)
+  const most = levelVariance + 1 / ofOthers + (Math.exp(2 * prior.b) * RATE_VARIANCE) / byPrice
+  const share = Math.min(1, most / prior.varianceA)
+  return {
+    ...prior,
+    varianceA: prior.varianceA * share,
+    covariance: prior.covariance * Math.sqrt(share),
+  }
 }
 
 /** The possible win curves of a lane (the posterior): its prior, updated with its own decided quotes. */
@@ -59,10 +84,12 @@ export function posteriorWith(
   const { shape } = model.family
   const posterior = posteriorOf(knots, prior, shape)
   const { drift, ofLanes } = model.swings
+  const own = 1 - Math.min(1, posterior.belief.varianceA / prior.varianceA)
   return {
     ...posterior,
     shape: { ...shape, ceiling: shape.ceiling * decidedByPrice(model.otherLosses, lane) },
     levels: posterior.levels.map((level) => level + drift),
+    reach: Math.sqrt(1 - own * (1 - weightOfWeights(lane))),
     noise: Math.max(posterior.noise, ofLanes),
   }
 }

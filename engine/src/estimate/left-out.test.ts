@@ -89,6 +89,16 @@ describe('one more quote on a lane', () => {
     },
   )
 
+  test.each([
+    [5, 10],
+    [20, 6],
+    [100, 4],
+  ])('of %i, at any factor, moves the chance by at most %i points where lanes are alike', (count, most) => {
+    for (const times of [0.6, 0.7, 0.9, 1.1, 1.5])
+      for (const outcome of ['pending', 'won', 'lost'] as const)
+        expect(movesBy(count, times, outcome).points).toBeLessThan(most)
+  })
+
   test.each(sizes.flatMap((count) => [0.7, 0.9, 1.1, 1.5].map((times) => [count, times] as const)))(
     'of %i, at %f times its rate, moves it by at most a quarter of its spread',
     (count, times) => {

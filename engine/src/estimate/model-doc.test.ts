@@ -36,10 +36,17 @@ function knotsOf(quotes: readonly (readonly [number, boolean])[]) {
 
 const WON = [1800, 1850, 1900, 1950, 2050]
 const LOST = [2000, 2100, 2150, 2200, 2250]
-const example = posteriorOf(
-  knotsOf([...WON, ...LOST].map((rate) => [Math.log(rate / 2025), WON.includes(rate)])),
-  { a: 0.5, b: Math.log(8), varianceA: 2.25, covariance: 0, varianceB: 1 },
-)
+// The example has a noise of 0.25.
+const example = {
+  ...posteriorOf(knotsOf([...WON, ...LOST].map((rate) => [Math.log(rate / 2025), WON.includes(rate)])), {
+    a: 0.5,
+    b: Math.log(8),
+    varianceA: 2.25,
+    covariance: 0,
+    varianceB: 1,
+  }),
+  noise: 0.25,
+}
 
 test('the reference rate', () => {
   const market = emptyMarket()

@@ -4,7 +4,7 @@ import { seededNumbers } from '../statistics/seeded-numbers.ts'
 import { laneOf } from './current-lane.ts'
 import { estimateOffer } from './estimate-offer.ts'
 import { prepareEstimator } from './estimator.ts'
-import { aboutPrice, decidedByPrice, NO_OTHER_LOSSES } from './other-losses.ts'
+import { aboutPrice, decidedByPrice, NO_OTHER_LOSSES, weightOfWeights } from './other-losses.ts'
 
 const DAY = 86_400_000
 const NOW = 20_000 * DAY
@@ -115,4 +115,10 @@ describe('losses for other reasons than the price', () => {
     expect(aboutPrice(half, 0.1)).toBeGreaterThan(aboutPrice(half, -0.1))
     expect(aboutPrice({ ...half, mislabeled: 0 }, 5)).toBe(0)
   })
+})
+
+test('old quotes leave less chance in a sum of outcomes than their weight', () => {
+  expect(weightOfWeights(null)).toBe(1)
+  expect(weightOfWeights({ decidedWeight: 0, decidedSquares: 0 })).toBe(1)
+  expect(weightOfWeights({ decidedWeight: 1.5, decidedSquares: 1.25 })).toBeCloseTo(0.833333, 6)
 })

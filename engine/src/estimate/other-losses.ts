@@ -50,9 +50,10 @@ export function aboutPrice({ mislabeled, slope }: OtherLosses, x: number): numbe
   return sigmoid(Math.log(mislabeled / (1 - mislabeled)) + slope * x)
 }
 
-/** The weights of a lane's decided quotes, and of those of them that were lost for another reason. */
+/** The sums of the weights of a lane's decided quotes, of their squares, and of those that were lost for another reason. */
 export interface OutcomeWeights {
   readonly decidedWeight: number
+  readonly decidedSquares: number
   readonly otherWeight: number
 }
 
@@ -62,10 +63,25 @@ export interface OutcomeWeights {
  * @param lane null for a lane never quoted
  * @example decidedByPrice({ mislabeled: 0, slope: 0, share: 0.1 }, null) // 0.9
  */
-export function decidedByPrice({ mislabeled, share }: OtherLosses, lane: OutcomeWeights | null): number {
+export function decidedByPrice(
+  { mislabeled, share }: OtherLosses,
+  lane: Omit<OutcomeWeights, 'decidedSquares'> | null,
+): number {
   if (share === 0) return 1
   const { decidedWeight, otherWeight } = lane ?? { decidedWeight: 0, otherWeight: 0 }
   return 1 - ((1 - mislabeled) * otherWeight + LANE_QUOTES * share) / (decidedWeight + LANE_QUOTES)
+}
+
+/**
+ * By how much the chance in a weighted sum of outcomes is smaller than in as many whole outcomes (Kish, Survey Sampling, 1965): the sum of
+ * the squared weights, divided by the sum of the weights. 1 without outcomes.
+ *
+ * @example weightOfWeights({ decidedWeight: 1.5, decidedSquares: 1.25 }) // 0.8333, of a quote of today and one of 60 days ago
+ */
+export function weightOfWeights(
+  lane: Pick<OutcomeWeights, 'decidedWeight' | 'decidedSquares'> | null,
+): number {
+  return lane === null || lane.decidedWeight === 0 ? 1 : lane.decidedSquares / lane.decidedWeight
 }
 
 /** Some quotes: their number, and the sum of their distances in log rate from the mean of their lanes. */

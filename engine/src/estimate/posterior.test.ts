@@ -32,7 +32,8 @@ const digits = (value: number) => value.toFixed(6)
 
 describe('the posterior of ten quotes around 2,025', () => {
   const prior = { a: 0.5, b: Math.log(8), varianceA: 2.25, covariance: 0, varianceB: 1 }
-  const posterior = posteriorOf(knotsOf(LANE.map(([rate, won]) => [Math.log(rate / 2025), won])), prior)
+  const knots = knotsOf(LANE.map(([rate, won]) => [Math.log(rate / 2025), won]))
+  const posterior = { ...posteriorOf(knots, prior), noise: 0.25 }
 
   // Known values from an independent prototype of the same definitions.
   test('has the known mode, mean and covariance', () => {
@@ -46,6 +47,14 @@ describe('the posterior of ten quotes around 2,025', () => {
       '0.030645',
       '0.510871',
     ])
+  })
+
+  test('has narrower intervals with a smaller reach, around the same probability', () => {
+    const [wide = [], narrow = []] = [1, 0.5].map((reach) =>
+      winQuantiles({ ...posterior, noise: 0, reach }, 0, [0.1, 0.5, 0.9]).map((p) => Math.log(p / (1 - p))),
+    )
+    expect((narrow[2] ?? 0) - (narrow[0] ?? 0)).toBeCloseTo(((wide[2] ?? 0) - (wide[0] ?? 0)) / 2, 9)
+    expect(winMean({ ...posterior, reach: 0.5 }, 0)).toBe(winMean(posterior, 0))
   })
 
   test.each([

@@ -31,7 +31,7 @@ const LOG_STEEPNESS_MAX = 5
 const LOG_STEEPNESS_MIN = -3
 
 /** The noise (see `Posterior`) of a brokerage whose lanes' win rates do not swing. */
-const LEAST_NOISE = 0.25
+const LEAST_NOISE = 0.18
 
 /** Minimum variance of a belief. */
 const LEAST_VARIANCE = 1e-6
@@ -50,6 +50,11 @@ export interface Posterior {
    * Because of it, even a long history does not shrink the intervals to nothing.
    */
   readonly noise: number
+  /**
+   * How wide the intervals are, as a part of the distances between the curves. Old outcomes count less, so that the estimate follows
+   * changes, as if they knew less. They do not, so the curves are further from each other than the estimate is from the truth.
+   */
+  readonly reach: number
 }
 
 interface Precision {
@@ -158,6 +163,7 @@ export function posteriorOf(knots: Knots, prior: CurveBelief, shape: CurveShape 
     belief: beliefOf(grid),
     shape,
     noise: LEAST_NOISE,
+    reach: 1,
   }
 }
 

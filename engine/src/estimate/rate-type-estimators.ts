@@ -144,7 +144,8 @@ function* preparation(
  * The groundwork of a type with few quotes, with at least the other type's swing, and its curve family unless the own family is unusual.
  */
 function takenFrom(own: Groundwork, { family, swings: { ofLanes } }: Groundwork): Groundwork {
-  const isUsual = own.family === USUAL_FAMILY
+  const isUsual =
+    own.family.shape === USUAL_FAMILY.shape && own.family.spreadIndex === USUAL_FAMILY.spreadIndex
   const swings = { ...own.swings, ofLanes: Math.max(own.swings.ofLanes, ofLanes) }
   return { ...own, swings, family: isUsual ? family : own.family }
 }
