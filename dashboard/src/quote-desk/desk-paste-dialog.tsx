@@ -139,7 +139,7 @@ export function PasteDialog(props: PasteProps) {
               <Button
                 ref={addButton}
                 // It can have the focus while the last correction is read.
-                data-disabled={!pasted.canAdd || undefined}
+                {...(pasted.canAdd ? {} : { 'data-disabled': true })}
                 aria-disabled={!pasted.canAdd}
                 onClick={() => pasted.canAdd && pasted.add()}
               >

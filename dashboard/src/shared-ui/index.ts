@@ -136,7 +136,7 @@ export {
 export { useShortcutsSwitch } from './shortcuts-switch.ts'
 export { Failed, Loading, Nothing } from './states.tsx'
 export { shownZone, showTimeZone, startOfDay, viewerZone, wallTime } from './time-zone.ts'
-export { type Option, TypeAhead, typedOption, useAsking } from './type-ahead.tsx'
+export { type Option, TypeAhead, useAsking } from './type-ahead.tsx'
 export { Understood } from './understood.tsx'
 export { ValidFor } from './valid-for.tsx'
 export { ViewTabs } from './view-tabs.tsx'
