@@ -92,7 +92,11 @@ async function pasted(by: Integration, quotes: readonly Sent[]): Promise<string>
   const rows = [names, ...quotes.map((quote) => names.map((name) => String(quote[name] ?? '')))]
   const { body } = await call(app, 'POST', '/api/pasted-lanes', {
     token: by.tenant.owner,
-    body: { text: rows.map((cells) => cells.join('\t')).join('\n') },
+    body: {
+      text: rows.map((cells) => cells.join('\t')).join('\n'),
+      // Stops that nobody knows are asked about, and the person keeps them.
+      confirmed: quotes.flatMap(({ stops }) => (stops === undefined ? [] : [String(stops)])),
+    },
   })
   type Row = { quote: Sent; errors: { column: number | null; detail: string }[] }
   const read = body.rows as Row[]

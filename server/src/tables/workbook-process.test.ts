@@ -1,9 +1,21 @@
 import { execFileSync } from 'node:child_process'
+import { constants, getPriority } from 'node:os'
 import { utils, write } from '@e965/xlsx'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { inReadingTurn, type ReadingTurn, TurnEnded } from '../runtime/index.ts'
 import { ImportFileError } from './refused.ts'
 import { openTable } from './table-file.ts'
+
+const started = vi.hoisted((): (number | undefined)[] => [])
+vi.mock('node:child_process', async (original) => {
+  const real = await original<typeof import('node:child_process')>()
+  const spawn = (...from: Parameters<typeof real.spawn>) => {
+    const child = real.spawn(...from)
+    started.push(child.pid)
+    return child
+  }
+  return { ...real, spawn }
+})
 
 const most = vi.hoisted(() => ({ bytes: 0, shortBytes: 0, shortMs: 0 }))
 vi.mock('#contract/limits.ts', async (original) => ({
@@ -71,20 +83,19 @@ test.each([{ shortMs: 1 }, { shortBytes: 1024 ** 2 }])(
 )
 
 test('a long turn gives way to requests and to short turns', async () => {
-  const niceness = async (isShort: boolean) => {
+  const priority = async (isShort: boolean) => {
     const { of, end } = turn(isShort)
+    const before = started.length
     const reading = inReadingTurn(of, () => open()).catch(() => {})
-    await expect.poll(running).toBe(1)
-    const processes = execFileSync('ps', ['-A', '-o', 'ppid=,nice=,args='], { encoding: 'utf8' }).split('\n')
-    const own = processes.filter((line) => line.includes('workbook-main.ts'))
-    const [, nice] =
-      own.map((line) => line.trim().split(/\s+/)).find(([of]) => Number(of) === process.pid) ?? []
+    await expect.poll(() => started.length).toBe(before + 1)
+    const priorityOfProcess = getPriority(started.at(-1))
     end()
     await reading
     await expect.poll(running).toBe(0)
-    return Number(nice)
+    return priorityOfProcess
   }
-  expect(await niceness(false)).toBeGreaterThan(await niceness(true))
+  expect(await priority(false)).toBe(Math.max(getPriority(), constants.priority.PRIORITY_BELOW_NORMAL))
+  expect(await priority(true)).toBe(getPriority())
 })
 
 test('the process ends with the turn of its file', async () => {

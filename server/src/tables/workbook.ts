@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { constants, setPriority } from 'node:os'
+import { constants, getPriority, setPriority } from 'node:os'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
@@ -52,9 +52,9 @@ export async function readWorkbook(
       ? { residentBytes: firstWorkbookTurnBytes, processorMs: firstWorkbookTurnMs }
       : { residentBytes: workbookMemoryBytesMax, processorMs: workbookProcessorSecondsMax * 1_000 }
   const child = startProcess(most)
-  // Requests and small workbooks come before a long one.
-  if (turn?.isShort === false && child.pid !== undefined)
-    setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
+  // Requests and small workbooks come before a long one. A service that has a lower priority itself may not raise one.
+  const { PRIORITY_BELOW_NORMAL: low } = constants.priority
+  if (turn?.isShort === false && child.pid !== undefined && getPriority() < low) setPriority(child.pid, low)
   const kill = () => child.kill('SIGKILL')
   turn?.signal.addEventListener('abort', kill, { once: true })
   try {

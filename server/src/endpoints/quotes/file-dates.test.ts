@@ -205,18 +205,25 @@ describe('the order of day and month', () => {
         problem: body.problem,
         said: body.understood.map(({ detail }: { detail: string }) => detail),
         days: body.rows.map(({ quote }: { quote: { pickup_date: string } }) => quote.pickup_date),
+        wrong: body.rows.flatMap(({ errors }: { errors: { detail: string }[] }) =>
+          errors.map(({ detail }) => detail),
+        ),
       }
     }
     expect(await paste(['3/12', '25/12/2026'])).toEqual({
       problem: null,
       said: ['Pickup Date: day first as in 25/12/2026 on line 3, so 3/12 is 3 December.'],
       days: ['2026-12-03', '2026-12-25'],
+      wrong: [],
     })
     expect((await paste(['12/3'])).days).toEqual(['2026-12-03'])
     expect((await paste(['3/12'], 'day_first')).days).toEqual(['2026-12-03'])
-    expect((await paste(['12/25', '25/12'])).problem).toContain(
-      '12/25 on line 2 can only be month first, and 25/12 on line 3 can only be day first',
-    )
+    const contradiction = '12/25 on line 2 can only be month first, and 25/12 on line 3 can only be day first'
+    expect(await paste(['12/25', '25/12'])).toMatchObject({
+      problem: null,
+      said: [expect.stringContaining(contradiction)],
+      wrong: [expect.any(String)],
+    })
   })
 })
 
