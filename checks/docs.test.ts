@@ -116,8 +116,6 @@ test('comments of the engine refer to pages and sections that exist', () => {
 
 describe('decisions', () => {
   const decisions = filesOf('docs/decisions/[0-9]*.md')
-  /** Longer until its subject is divided. */
-  const longer = new Set(['docs/decisions/0008-imports.md'])
 
   test('are 40 at most', () => {
     expect(decisions.length).toBeLessThanOrEqual(40)
@@ -140,7 +138,7 @@ describe('decisions', () => {
       expect(text).toMatch(/^\*\*Costs\.\*\* /m)
       const words = text.split(/\s+/).length
       expect(words).toBeGreaterThanOrEqual(200)
-      expect(words).toBeLessThanOrEqual(longer.has(path) ? 360 : 300)
+      expect(words).toBeLessThanOrEqual(300)
     },
   )
 
