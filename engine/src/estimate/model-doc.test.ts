@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { docTable } from '../../testing/doc-table.ts'
-import { greatCircleMiles, roadMiles } from '../miles.ts'
 import { noErrors } from './cost-errors.ts'
 import { chainResidual } from './cost-scopes.ts'
 import { bankLogLikelihood } from './curve-bank.ts'
@@ -192,17 +191,6 @@ test('the market index of costs', () => {
     const found = [model.index.mornings.at(-1) ?? 0, model.index.now, dollarsOn(1), dollarsOn(2)]
     expect(found.map((value, i) => asPrinted(value, printed[i] ?? ''))).toEqual(printed)
   }
-})
-
-test('road miles', () => {
-  const [[from = '', to = '', crow = '', road = ''] = []] = tableOf('miles').slice(1)
-  const [start, end] = [from, to].map((place) => {
-    const [latitude = 0, longitude = 0] = place.split(' ').map(Number)
-    return { latitude, longitude }
-  })
-  if (!start || !end) throw new Error('no places in the table')
-  expect(asPrinted(greatCircleMiles(start, end), crow)).toBe(crow)
-  expect(asPrinted(roadMiles(start, end), road)).toBe(road)
 })
 
 test('margin at risk', () => {
