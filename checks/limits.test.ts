@@ -33,8 +33,9 @@ const inner = new Set(
   `tenantWindowSeconds adviceLengthMax importBytesForSmallFiles smallImportBytesMax importHeadersBytesMax
   workbookPartsMax.merges workbookPartsMax.styles workbookPartsMax.formats workbookPartsMax.columns
   workbookPartsMax.parts workbookDepthMax filesReadAtOnceMax.small filesReadAtOnceMax.large
-  filesReadAtOnceMax.workbook smallFileBytesMax fileReadingMsMax fileReadingMsPerSecond firstWorkbookTurnMs
-  fileRestartsMax tokenLeewaySeconds signatureCheckBytesMax deliveryDelaysSeconds endpointsAtOnceMax
+  filesReadAtOnceMax.smallWorkbook filesReadAtOnceMax.workbook smallFileBytesMax fileReadingMsMax
+  fileReadingMsPerSecond firstWorkbookTurnMs firstWorkbookTurnBytes
+  tokenLeewaySeconds signatureCheckBytesMax deliveryDelaysSeconds endpointsAtOnceMax
   endpointsAtOncePerTenantMax endpointSecondsMax failingEndpointsAtOnceMax customerLanesMax comparedCustomersMax
   nameVariantsMax changesPageDefault pageSizeDefault exchangeBytesMax exchangeRatesShown fuelBytesMax
   dieselWeeksShown quoteListBytesMax quoteViewTextMax suggestionsDefault quotesOfUsedPlacesMax cursorLengthMax
