@@ -1,13 +1,8 @@
-import { Button, Paper, Progress, Stack, Text } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
-import { useEffect } from 'react'
-import { useAnswer } from '../api/index.ts'
-import { Failed, Loading, Page } from '../shared-ui/index.ts'
+import { Button } from '@mantine/core'
+import { Page } from '../shared-ui/index.ts'
 import { useStartHidden } from '../shell/index.ts'
-import { connectSteps, type FirstStep, firstSteps } from './first-steps-list.ts'
-import { FirstStepRow } from './first-steps-row.tsx'
-
-const pollEveryMs = 5_000
+import { Steps } from '../steps/index.ts'
+import { firstSteps } from './first-steps-list.ts'
 
 /** The steps from sign-up to quotes with good advice. */
 export default function FirstStepsPage() {
@@ -18,51 +13,11 @@ export default function FirstStepsPage() {
   )
 }
 
-/** The steps that connect another system, on the page for developers. */
-export function ConnectSteps() {
-  return <Steps steps={connectSteps} whenDone={null} />
-}
-
 function HideButton() {
   const [isHidden, setHidden] = useStartHidden()
   return (
     <Button variant="default" onClick={() => setHidden(!isHidden)}>
       {isHidden ? 'Show in menu' : 'Hide from menu'}
     </Button>
-  )
-}
-
-/** Steps with a bar. The service marks each as done when its action has happened. `whenDone` replaces them: null shows nothing. */
-function Steps({ steps, whenDone }: { steps: readonly FirstStep[]; whenDone: string | null }) {
-  const answer = useAnswer('first-steps', {}, { everyMs: pollEveryMs, staleMs: 0 })
-  const queries = useQueryClient()
-  useEffect(() => {
-    // The user may have completed a step on another page.
-    void queries.invalidateQueries({ queryKey: ['first-steps'] })
-  }, [queries])
-  const { data: done, error } = answer
-  if (error !== null && done === undefined) {
-    return <Failed error={error} retry={() => void answer.refetch()} title="The steps could not be loaded" />
-  }
-  if (done === undefined) return <Loading label="Loading the steps" rows={5} height={56} />
-  const count = steps.filter(({ name }) => done[name]).length
-  const next = steps.find(({ name }) => !done[name])
-  if (next === undefined && whenDone === null) return null
-  return (
-    <Stack gap="sm" maw={860} component="section" aria-label="Steps">
-      <div>
-        <Text size="sm" fw={600} mb={6} role="status">
-          {next === undefined
-            ? whenDone
-            : `${count} of ${steps.length} done. Next: ${next.title.charAt(0).toLowerCase()}${next.title.slice(1)}.`}
-        </Text>
-        <Progress value={(100 * count) / steps.length} size="sm" aria-label="Steps done" />
-      </div>
-      <Paper withBorder component="ol" className="first-steps">
-        {steps.map((step) => (
-          <FirstStepRow key={step.name} step={step} isDone={done[step.name]} isNext={step === next} />
-        ))}
-      </Paper>
-    </Stack>
   )
 }

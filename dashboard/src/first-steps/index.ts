@@ -1,2 +1,2 @@
-/** The first steps of a new brokerage, and of connecting another system. */
-export { ConnectSteps, default } from './first-steps.tsx'
+/** The first steps of a new brokerage. */
+export { default } from './first-steps.tsx'

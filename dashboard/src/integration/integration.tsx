@@ -9,8 +9,9 @@ import {
 import { Stack, Tabs } from '@mantine/core'
 import { useState } from 'react'
 import { useMay } from '../api/index.ts'
-import { ConnectSteps } from '../first-steps/index.ts'
 import { Page, RoleTooLow } from '../shared-ui/index.ts'
+import { Steps } from '../steps/index.ts'
+import { connectSteps } from './connect-steps.ts'
 import { type NewCredentials, noNewCredentials, useIntegrationAddress } from './integration-address.ts'
 import { IntegrationDebugger } from './integration-debugger.tsx'
 import { IntegrationEvents } from './integration-events.tsx'
@@ -65,7 +66,7 @@ function Connecting() {
       </Tabs.List>
       <Tabs.Panel value="credentials">
         <Stack>
-          <ConnectSteps />
+          <Steps steps={connectSteps} whenDone={null} />
           <IntegrationTokens {...parts} />
           <IntegrationSecrets {...parts} />
         </Stack>

@@ -4,18 +4,10 @@ import { Link } from '@tanstack/react-router'
 import { useMay } from '../api/index.ts'
 import { exportLines, markupCode } from '../code-samples/index.ts'
 import { CodeBlock, useIntegrationExample } from '../shared-ui/index.ts'
-import type { FirstStep } from './first-steps-list.ts'
+import type { Step } from './step.ts'
 
 /** One step with its reason, its status, and a link to the page where it is done. */
-export function FirstStepRow({
-  step,
-  isDone,
-  isNext,
-}: {
-  step: FirstStep
-  isDone: boolean
-  isNext: boolean
-}) {
+export function StepRow({ step, isDone, isNext }: { step: Step; isDone: boolean; isNext: boolean }) {
   const may = useMay(step.needs)
   const Icon = isDone ? IconCircleCheckFilled : IconCircle
   return (
