@@ -818,6 +818,27 @@ test.describe('several quotes', () => {
     await expect(row(page, 2)).toHaveCount(0)
   })
 
+  test('show the same chance in a row and on its card, with the focus and without, also far from the curve', async () => {
+    const { page } = await openDesk()
+    await typeQuote(page, { rate: '250' })
+    await page.getByRole('button', { name: 'Add a quote' }).click()
+    await typeQuote(page, { number: 2, rate: '9000' })
+    for (const [number, rate] of [
+      [1, '$250'],
+      [2, '$9,000'],
+    ] as const) {
+      // Beside the warning.
+      const chance = row(page, number).locator('.desk-chance span').last()
+      await rateOf(page, 3 - number).focus()
+      await expect(chance).toHaveText(/^[<>]?\d+%$/)
+      const apart = String(await chance.textContent())
+      await rateOf(page, number).focus()
+      await expect(typedAt(page, rate).locator('b').nth(1)).toHaveText(apart)
+      await expect(typedAt(page, rate)).not.toContainText(/at (least|most)/)
+      await expect(chance).toHaveText(apart)
+    }
+  })
+
   test('keep their rows low: the fields behind More close again, and the card sums them up', async () => {
     const { page } = await openDesk()
     await typeQuote(page)

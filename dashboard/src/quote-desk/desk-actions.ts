@@ -104,7 +104,10 @@ export function useDeskKeys(takeBest: (() => void) | null, begin: () => void) {
 }
 
 /** The rates for the active quote, from its advice with the rules that apply, and its typed cost. */
-export function usePricing(quote: DeskQuote, { advice }: DeskAnswer): Pricing | null {
+export function usePricing(quote: DeskQuote, { advice, exact }: DeskAnswer): Pricing | null {
   const typedCost = readDollars(quote.cost)
-  return useMemo(() => (advice === null ? null : pricingOf(advice, typedCost)), [advice, typedCost])
+  return useMemo(
+    () => (advice === null ? null : pricingOf(advice, typedCost, exact)),
+    [advice, typedCost, exact],
+  )
 }

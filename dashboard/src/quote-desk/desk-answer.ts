@@ -34,6 +34,8 @@ function askedOf(typed: DeskQuote): Asked | null {
 export interface DeskAnswer {
   /** The advice for this quote, perhaps for an earlier rate: its curve and its best rate are the same for every rate. */
   readonly advice: Answer<'quote-advice'> | null
+  /** The advice on exactly the quote as typed; null until it has arrived. */
+  readonly exact: QuoteAdvice | null
   /** The typed rate; null when there is none. */
   readonly rate: number | null
   /** True when the parts of the advice that depend on the rate are for the typed rate. */
@@ -109,12 +111,14 @@ export function useDeskAnswer(
   const failed = useLastFailure(history)
   const endUnknown = shown?.estimate?.miles === null || shown?.estimate?.flags.includes('no_ground') === true
   const record = useAnswer('lane-record', { query: asked?.lane ?? nowhere }, { enabled: endUnknown })
+  const exact = advised.on(row)
   return {
     advice: shown,
+    exact,
     rate: current?.rate ?? null,
     isForRate:
       shown !== null &&
-      advised.on(row) === open &&
+      exact === open &&
       current?.rate === shown.query.proposed_rate &&
       current.market === shown.query.market_rate,
     insight:

@@ -1,15 +1,18 @@
 import type { Answer } from '../api/index.ts'
-import { type CurvePoint, readCurve } from '../shared-ui/index.ts'
+import { type QuoteAdvice, readCurve } from '../shared-ui/index.ts'
 import { changedInWords, type DeskAppraisal, deskAppraisal, rulesInWords } from './desk-appraisal.ts'
 
 type Advice = Answer<'quote-advice'>
+
+/** The service's advice on exactly the quote as typed, which its row shows, too; null until it has arrived. */
+type ExactAdvice = Pick<QuoteAdvice, 'rate' | 'estimate' | 'optimum' | 'rules'> | null
 
 /** The value of a rate, read from the loaded curve, so that typing needs no request. */
 export interface RateValue {
   readonly rate: number
   readonly chance: number
   readonly interval80: { readonly low: number; readonly high: number }
-  /** Set when the rate is outside of the curve: the chance is then from its nearest end. */
+  /** Set when the chance is only known from the nearest end of the curve, because the rate is outside of it. */
   readonly beyond: 'below' | 'above' | null
   /** The margin and the worth are null when no truck cost is known. */
   readonly margin: number | null
@@ -44,15 +47,21 @@ export interface Pricing {
   readonly rules: readonly string[]
 }
 
-function valueAt(curve: readonly CurvePoint[], rate: number, cost: number | null): RateValue | null {
+function valueAt(
+  { curve = [] }: Pick<Advice, 'curve'>,
+  rate: number,
+  cost: number | null,
+  exact: ExactAdvice,
+): RateValue | null {
   const reading = readCurve(curve, rate)
   if (reading === null) return null
+  const stated = exact?.rate === rate ? exact.estimate : null
   const margin = cost === null ? null : Math.round((rate - cost) * 100) / 100
   return {
     rate,
-    chance: reading.probability,
-    interval80: reading.interval80,
-    beyond: reading.beyond,
+    chance: stated?.probability ?? reading.probability,
+    interval80: stated?.interval_80 ?? reading.interval80,
+    beyond: stated?.probability == null ? reading.beyond : null,
     margin,
     marginPct: margin === null ? null : (margin / rate) * 100,
     worth: margin === null || reading.beyond === 'above' ? null : reading.probability * margin,
@@ -61,13 +70,14 @@ function valueAt(curve: readonly CurvePoint[], rate: number, cost: number | null
 
 /**
  * The rates for a quote from its advice. An entered cost replaces the expected one: the best rate is then found on the loaded
- * curve, without a request. Null when there is no curve, or neither a cost nor a going rate.
+ * curve, without a request, until the service's own answer has arrived. Null when there is no curve, or neither a cost nor a going rate.
  */
 export function pricingOf(
   advice: Pick<Advice, 'estimate' | 'curve' | 'optimum' | 'rules'>,
   typedCost: number | null,
+  exact: ExactAdvice = null,
 ): Pricing | null {
-  const { estimate, curve = [] } = advice
+  const { estimate } = advice
   const expected = estimate?.expected_cost ?? null
   const cost =
     typedCost !== null
@@ -75,10 +85,13 @@ export function pricingOf(
       : expected === null
         ? null
         : { amount: expected.amount, isTyped: false }
-  const appraisal = deskAppraisal(advice, typedCost)
+  const appraisal = deskAppraisal(
+    exact === null ? advice : { estimate: exact.estimate, optimum: exact.optimum, rules: exact.rules },
+    typedCost,
+  )
   const { toQuote, safer } = appraisal.rates
   const at = (rateCents: number | null | undefined) =>
-    rateCents == null ? null : valueAt(curve, rateCents / 100, cost?.amount ?? null)
+    rateCents == null ? null : valueAt(advice, rateCents / 100, cost?.amount ?? null, exact)
   const quote = at(toQuote?.rateCents)
   if (quote === null || toQuote === null) return null
   const reference = estimate?.reference_rate ?? null
@@ -120,8 +133,9 @@ export function typedValue(
   advice: Pick<Advice, 'curve'>,
   { cost }: Pick<Pricing, 'cost'>,
   rate: number | null,
+  exact: ExactAdvice = null,
 ): RateValue | null {
-  return rate === null ? null : valueAt(advice.curve ?? [], rate, cost?.amount ?? null)
+  return rate === null ? null : valueAt(advice, rate, cost?.amount ?? null, exact)
 }
 
 /** How a typed rate compares with the rate to quote. */

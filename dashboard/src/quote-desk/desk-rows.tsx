@@ -101,7 +101,7 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
         onKeyDown={enter}
       />
       <Figures
-        figures={ofCard ?? (advice === null ? null : figuresOf(quote, advice))}
+        figures={advice === null ? ofCard : figuresOf(quote, advice)}
         warnings={advice === null ? [] : warningsOf(advice)}
         onUse={(rate) => onChange('rate', String(rate))}
       />

@@ -259,7 +259,9 @@ export function standingInWords(typed: RateValue, pricing: Pricing): string {
     case 'near':
       return pricing.zone === null ? '' : `: nearly as good as ${than}`
     case 'off':
-      return typed.beyond === 'above' ? ': above the rates of the curve, so its worth is not known' : less
+      return typed.worth === null && typed.margin !== null
+        ? ': above the rates of the curve, so its worth is not known'
+        : less
     case 'low':
       return typed.margin !== null && typed.margin < 0
         ? `: a loss of ${dollars(-typed.margin)} if you win`

@@ -203,7 +203,9 @@ function useActiveAdvice({ active, change }: ReturnType<typeof useQuotes>, draft
     focusQuote(active.id, 'rate')
   }
   const typed =
-    answer.advice === null || pricing === null ? null : typedValue(answer.advice, pricing, answer.rate)
+    answer.advice === null || pricing === null
+      ? null
+      : typedValue(answer.advice, pricing, answer.rate, answer.exact)
   return {
     advised,
     answer,
@@ -213,14 +215,14 @@ function useActiveAdvice({ active, change }: ReturnType<typeof useQuotes>, draft
       pricing,
       typed,
       terms: compared,
-      result: advised.on(active),
+      result: answer.exact,
       onRate: setRate,
       onUse: takeRate,
     },
   }
 }
 
-/** The figures of the card, for its row: so both always agree. */
+/** The figures of the card, for its row until the row's own advice has arrived. Both then show that advice. */
 function figuresOfCard(
   { rate }: DeskQuote,
   pricing: Pricing | null,
