@@ -81,6 +81,26 @@ test.describe('wrong cells', () => {
     await expect(cell(dialog, 'Rate of row 2')).toHaveText('high')
   })
 
+  test('stay as corrected when Escape closes the dialog, and their list is inside of it', async () => {
+    const { page, dialog } = await pasteRows([head, `Chicgo, IL\tAtlanta, GA\tV\tlow`])
+    await cell(dialog, 'Origin of row 1').click()
+    await dialog.getByRole('option', { name: 'Chicago, IL' }).click()
+    await dialog.getByRole('option', { name: 'Leave empty' }).waitFor({ state: 'detached' })
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('button', { name: 'Go on with pasted rows' }).click()
+    await expect(cell(dialog, 'Origin of row 1')).toHaveText('Chicago, IL')
+    await dialog.getByText('0 quotes read, 1 row with errors').waitFor()
+    // Rows that are pasted into a field take their place.
+    await page.keyboard.press('Escape')
+    await dialog.waitFor({ state: 'detached' })
+    await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(`${lane}\t1900\n${lane}\t1950`)})`)
+    await rateOf(page).focus()
+    await page.keyboard.press('Control+v')
+    await dialog.getByText('2 quotes read').waitFor()
+  })
+
   test('the same mistake is corrected in all its cells, kept, or left out with its row', async () => {
     const { page, dialog } = await pasteRows([
       head,

@@ -17,8 +17,9 @@ const instructions =
   'Copy rows from a spreadsheet and paste them here, with or without a header row. A place can be a city and state in one column or two, a ZIP code, or an airport code.'
 
 interface PasteProps {
-  /** The pasted text; null while the dialog is closed. */
-  text: string | null
+  isOpen: boolean
+  /** The pasted text. It stays while the dialog is closed. */
+  text: string
   /** The number of quotes that the request still has room for. */
   room: number
   /** The number of drafts that can be added beside the request. */
@@ -35,17 +36,18 @@ interface PasteProps {
 function usePastedRows({ text, room, draftsRoom, customer, onText, onAdd, onClose }: PasteProps) {
   const [chosen, setChosen] = useState(noChoices)
   const [active, setActive] = useState<CellAt | null>(null)
-  const read = usePaste(text ?? '', chosen)
+  const read = usePaste(text, chosen)
   const addButton = useRef<HTMLButtonElement>(null)
   const rows = read.shown?.rows ?? []
   const good = rows.filter(({ errors }) => errors.length === 0)
   const parts = splitByCustomer(good, customer, room).slice(0, draftsRoom + 1)
   const added = parts.flatMap((part) => part.rows)
   const left = rows.filter((row) => !added.includes(row))
-  const close = () => {
+  /** Another text is read without the choices for this one. */
+  const type = (typed: string) => {
     setChosen(noChoices)
     setActive(null)
-    onClose()
+    onText(typed)
   }
   const choose = (change: (before: typeof noChoices) => Partial<typeof noChoices>) =>
     setChosen((before) => ({ ...before, ...change(before) }))
@@ -73,22 +75,18 @@ function usePastedRows({ text, room, draftsRoom, customer, onText, onAdd, onClos
     active,
     setActive,
     addButton,
-    close,
     show,
     goOn,
     choose,
     /** Rows that were corrected are read again first. */
     canAdd: added.length > 0 && read.pasted !== null,
-    /** Another text is read without the choices for this one. */
-    type: (typed: string) => {
-      setChosen(noChoices)
-      setActive(null)
-      onText(typed)
-    },
+    type,
     add: () => {
       onAdd(parts, left.length === 0)
-      if (left.length === 0) close()
-      else {
+      if (left.length === 0) {
+        type('')
+        onClose()
+      } else {
         show(left)
         setActive(nextWrong(left, null))
       }
@@ -98,10 +96,10 @@ function usePastedRows({ text, room, draftsRoom, customer, onText, onAdd, onClos
 
 /**
  * Adds rows from a spreadsheet to the desk, in a grid in which cells and columns can be corrected. Rows with an error stay in the dialog,
- * and rows of another customer become a draft of their own.
+ * and rows of another customer become a draft of their own. Rows that were not added are there again when it is opened again.
  */
 export function PasteDialog(props: PasteProps) {
-  const { text } = props
+  const { isOpen, text, onClose } = props
   const pasted = usePastedRows(props)
   const { read, rows, active, addButton, added, left } = pasted
   const onKeys = (event: KeyboardEvent) => {
@@ -110,30 +108,32 @@ export function PasteDialog(props: PasteProps) {
     pasted.goOn(rows, active)
   }
   return (
-    <Modal.Root opened={text !== null} onClose={pasted.close} size="76rem">
+    // A dialog that moves in would be the frame of the lists inside, and cut them.
+    <Modal.Root opened={isOpen} onClose={onClose} size="76rem" transitionProps={{ transition: 'fade' }}>
       <Modal.Overlay />
-      <Modal.Content onKeyDown={onKeys}>
+      <Modal.Content>
         <Modal.Body>
           <Modal.Title mb="xs">Paste rows</Modal.Title>
-          <Stack gap="xs">
+          {/* The content takes no handler of keys. */}
+          <Stack gap="xs" onKeyDown={onKeys}>
             {rows.length === 0 && <Text size="sm">{instructions}</Text>}
             <Textarea
               aria-label="Rows"
               data-autofocus
               rows={rows.length === 0 ? 6 : 1}
               placeholder={'Dallas, TX\tAtlanta, GA\tV\t2150'}
-              value={text ?? ''}
+              value={text}
               onChange={(event) => pasted.type(event.currentTarget.value)}
             />
             <Text size="sm" role="status" mih={22}>
-              {[statusWords(read, text ?? '', pasted), ...partWords(pasted.parts)].join(' ')}
+              {[statusWords(read, text, pasted), ...partWords(pasted.parts)].join(' ')}
             </Text>
             {read.failure !== null && (
               <Failed error={read.failure} retry={read.retry} title="The rows could not be read" />
             )}
             <GridOfRows {...pasted} />
             <Group justify="flex-end">
-              <Button variant="default" onClick={pasted.close}>
+              <Button variant="default" onClick={onClose}>
                 Close
               </Button>
               <Button

@@ -118,6 +118,7 @@ export function DeskButtons({
   validHours,
   onValidHours,
   onAdd,
+  hasPasted,
   onPaste,
   onSave,
 }: {
@@ -128,6 +129,8 @@ export function DeskButtons({
   validHours: number | null
   onValidHours: (hours: number) => void
   onAdd: () => void
+  /** Whether pasted rows wait to be added. */
+  hasPasted: boolean
   onPaste: () => void
   onSave: () => void
 }) {
@@ -139,7 +142,7 @@ export function DeskButtons({
           Add a quote
         </Button>
         <Button variant="default" size="sm" onClick={onPaste}>
-          Paste rows
+          {hasPasted ? 'Go on with pasted rows' : 'Paste rows'}
         </Button>
         {/* Below the quotes, so that nobody has to tab through this field on the way to the origin. */}
         <div className="desk-validity">

@@ -2,7 +2,7 @@ import './desk.css'
 import { Anchor, Button, Checkbox, Group, Paper, Stack, Text } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { Link, useSearch } from '@tanstack/react-router'
-import { useEffect, useState } from 'react'
+import { type ComponentProps, useEffect, useState } from 'react'
 import { quotesPerRequestMax } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
 import { useMay } from '../api/index.ts'
@@ -241,10 +241,13 @@ function figuresOfCard(
   }
 }
 
+/** The rows of the dialog for pasted rows. `nth` counts pastes: each begins without the choices for the last one. */
+const nothingPasted = { isOpen: false, text: '', nth: 0 }
+
 function Desk(props: DeskProps) {
   const { draft, onDraft, saving, drafts } = props
   const lanes = useQuotes(props)
-  const [pasted, setPasted] = useState<string | null>(null)
+  const [pasted, setPasted] = useState(nothingPasted)
   const [acceptUnknown, setAcceptUnknown] = useState(false)
   useQuoteInAddress(lanes.active, drafts.drafts.openId)
   const { advised, answer, ofActive, card } = useActiveAdvice(lanes, draft)
@@ -258,7 +261,7 @@ function Desk(props: DeskProps) {
   const filled = lanes.lanes.filter((quote) => !isBlank(quote)).length
   const paste = (text: string) => {
     // The dialog shows how each column was read before it adds the rows.
-    if (looksLikeRows(text)) setPasted(text)
+    if (looksLikeRows(text)) setPasted(({ nth }) => ({ isOpen: true, text, nth: nth + 1 }))
     return looksLikeRows(text)
   }
   const on = useRowEvents({ ...lanes, paste })
@@ -285,7 +288,8 @@ function Desk(props: DeskProps) {
               validHours={draft.validHours ?? null}
               onValidHours={(validHours) => onDraft((before) => ({ ...before, validHours }))}
               onAdd={() => lanes.addAfter(lanes.lanes.at(-1) ?? lanes.active)}
-              onPaste={() => setPasted('')}
+              hasPasted={pasted.text.trim() !== ''}
+              onPaste={() => setPasted((before) => ({ ...before, isOpen: true }))}
               onSave={save}
             />
             <SaveRated {...props} begin={(rated) => void confirmed.begin(acceptUnknown, rated)} />
@@ -305,8 +309,10 @@ function Desk(props: DeskProps) {
         onClose={confirmed.goBack}
       />
       <PasteQuotes
-        text={pasted}
-        onText={setPasted}
+        key={pasted.nth}
+        {...pasted}
+        onText={(text) => setPasted((before) => ({ ...before, text }))}
+        onClose={() => setPasted((before) => ({ ...before, isOpen: false }))}
         room={quotesPerRequestMax - filled}
         add={lanes.add}
         {...props}
@@ -317,25 +323,19 @@ function Desk(props: DeskProps) {
 
 /** The dialog for pasted rows. Rows that name a customer set the customer of the request; those of other customers become drafts. */
 function PasteQuotes({
-  text,
-  onText,
-  room,
   add,
   draft,
   onDraft,
   drafts,
-}: DeskProps & {
-  text: string | null
-  onText: (text: string | null) => void
-  room: number
-  add: ReturnType<typeof useQuotes>['add']
-}) {
+  ...dialog
+}: DeskProps &
+  Pick<ComponentProps<typeof PasteDialog>, 'isOpen' | 'text' | 'onText' | 'onClose' | 'room'> & {
+    add: ReturnType<typeof useQuotes>['add']
+  }) {
   return (
     <PasteDialog
-      text={text}
-      room={room}
+      {...dialog}
       draftsRoom={draftsMax - drafts.drafts.all.length}
-      onText={onText}
       customer={draft.customer}
       onAdd={([own, ...others], closes) => {
         const { customer = null, rows = [] } = own ?? {}
@@ -349,7 +349,6 @@ function PasteQuotes({
           })),
         )
       }}
-      onClose={() => onText(null)}
     />
   )
 }

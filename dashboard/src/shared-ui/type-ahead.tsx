@@ -380,6 +380,8 @@ export function TypeAhead(props: TypeAheadProps) {
   const choice = useChoice(id, props)
   const { isOpen, setOpen, active, failedWords } = choice
   const { note, isShown, status } = wordsOf(props, choice)
+  // Within the dialog or the main landmark, so that screen readers find the list.
+  const [portal, setPortal] = useState<HTMLElement | 'main'>('main')
   const store = useCombobox({ opened: isOpen, onOpenedChange: setOpen })
   const hasList = isShown && suggestions.options.length > 0
   useEffect(() => {
@@ -392,8 +394,9 @@ export function TypeAhead(props: TypeAheadProps) {
       store={store}
       onOptionSubmit={choice.take}
       keepMounted={false}
-      // Within the main landmark, so that screen readers find the list.
-      portalProps={{ target: 'main' }}
+      portalProps={{ target: portal }}
+      // A dialog would cut a list at its end.
+      floatingStrategy={portal === 'main' ? 'absolute' : 'fixed'}
       size={field.size ?? 'sm'}
       __staticSelector="TypeAhead"
     >
@@ -419,6 +422,7 @@ export function TypeAhead(props: TypeAheadProps) {
           onChange={(event) => typeText(event.currentTarget.value, props, choice)}
           onFocus={(event: FocusEvent<HTMLInputElement>) => {
             asking.enter()
+            setPortal(event.currentTarget.closest<HTMLElement>('[role="dialog"]') ?? 'main')
             if (openOnFocus) setOpen(true)
             onFocus?.(event)
           }}
