@@ -146,6 +146,7 @@ export const requestOf: Readonly<Record<Operation, (of: TenantIds) => WalkReques
     body: { current_password: password, new_password: 'seven quiet trucks at dawn' },
   }),
   me: () => ({ path: '/api/me' }),
+  'change-me': () => ({ path: '/api/me', body: { phone: '(312) 555-0142' } }),
   'update-tenant': () => ({ path: '/api/tenant', body: { floors: { margin_pct: 12 } } }),
   'first-steps': () => ({ path: '/api/first-steps' }),
   'list-users': () => ({ path: '/api/users' }),

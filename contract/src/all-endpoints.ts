@@ -80,6 +80,7 @@ import { createServiceToken, listServiceTokens, revokeServiceToken } from './ser
 import { shipmentUpdate } from './shipment-update.ts'
 import {
   acceptInvitation,
+  changeMe,
   changePassword,
   me,
   readInvitation,
@@ -145,6 +146,7 @@ export const allEndpoints = [
   sessionToken,
   changePassword,
   me,
+  changeMe,
   updateTenant,
   firstSteps,
   listUsers,

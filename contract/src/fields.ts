@@ -255,6 +255,17 @@ export function email(description: string) {
   )
 }
 
+/** A phone number as a person writes it, or empty text. */
+export function phone(description: string) {
+  return Type.String({
+    description,
+    maxLength: 40,
+    pattern: '^(?:\\+?[0-9(](?:[ ().\\/-]*[0-9]){4,19}[ ).]*(?:(?:ext\\.?|x) ?[0-9]{1,6})?)?$',
+    'x-expected':
+      'a phone number of 5 to 20 digits, such as (312) 555-0142 or +1 312 555 0142 ext. 7, or empty text',
+  })
+}
+
 /** The IANA name of a time zone, any case. */
 export function timeZone(description: string) {
   return Type.Refine(

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { exampleTenant, Tenant } from './brokerage-settings.ts'
 import { endpoint, roles } from './endpoint.ts'
-import { email, label, nullable, oneOf, recordId, timeZone } from './fields.ts'
+import { email, label, nullable, oneOf, phone, recordId, timeZone } from './fields.ts'
 import { passwordLengthMax, passwordLengthMin, tokenExpiryNoticeDays } from './limits.ts'
 import { exampleMember, exampleUser, User } from './users.ts'
 
@@ -252,4 +252,19 @@ export const changePassword = endpoint({
     },
     answer: { status: 'ok' },
   },
+})
+
+export const changeMe = endpoint({
+  name: 'change-me',
+  method: 'PATCH',
+  path: '/api/me',
+  summary: 'Change your profile',
+  description:
+    'Changes the phone number that stands under your texts for customers, and returns the updated person. Empty text removes it.',
+  tag: 'Sign-in',
+  who: { kind: 'dashboard', role: 'viewer' },
+  body: Type.Object({ phone: phone('Your phone number, or empty text') }),
+  status: 200,
+  answer: User,
+  examples: { body: { phone: exampleUser.phone }, answer: exampleUser },
 })

@@ -1,12 +1,13 @@
 import Type from 'typebox'
 import { endpoint, roles } from './endpoint.ts'
-import { changeOf, email, label, oneOf, recordId } from './fields.ts'
+import { changeOf, email, label, nullable, oneOf, recordId } from './fields.ts'
 import { invitationsPerDayMax } from './limits.ts'
 
 export const User = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
   email: Type.String(),
+  phone: nullable(Type.String({ description: 'Stands under the text for the customer' })),
   role: Type.Enum([...roles]),
   status: Type.Enum(['active', 'invited', 'removed']),
   created_at: Type.String({ format: 'date-time' }),
@@ -16,6 +17,7 @@ export const exampleUser = {
   id: 1,
   name: 'Ana Ortiz',
   email: 'ana@example.com',
+  phone: '(312) 555-0142',
   role: 'owner',
   status: 'active',
   created_at: '2026-03-01T14:00:00.000Z',

@@ -112,7 +112,7 @@ function Answers({ approval: { approval_id, state, lanes: quotes } }: { approval
 
 /** The text for the customer about approved quotes. It is closed while somebody types the next quote, so that nothing moves. */
 function ApprovedText({ approval: { lane_refs }, isOpen }: { approval: Approval; isOpen: boolean }) {
-  const { tenant } = useSession()
+  const session = useSession()
   const [requestId = ''] = (lane_refs[0] ?? '').split('-')
   const { data, error, refetch } = useAnswer(
     'get-quote-request',
@@ -123,7 +123,7 @@ function ApprovedText({ approval: { lane_refs }, isOpen }: { approval: Approval;
     return <Failed error={error} title="The text could not be loaded" retry={() => void refetch()} />
   }
   if (data === undefined) return null
-  return <CustomerText text={emailText(ofRefs(data, lane_refs), tenant)} isOpen={isOpen} />
+  return <CustomerText text={emailText(ofRefs(data, lane_refs), session)} isOpen={isOpen} />
 }
 
 /** The approved quotes of a request, which also has earlier quotes if a requote was approved. */

@@ -44,7 +44,7 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
     if (quote !== null && mayMark && mayRequote(quote)) setToRequote(quote)
   }
   const offered = { ...request, lanes: newestQuotes(quotes) }
-  const text = emailText(offered, useSession().tenant)
+  const text = emailText(offered, useSession())
   useSavedKeys({
     ...marks,
     rows: quotes.length,

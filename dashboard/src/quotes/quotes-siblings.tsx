@@ -30,7 +30,7 @@ function placeOf(laneRef: string): { number: string; count: string } {
 /** The other quotes of the same request. */
 export function QuoteSiblings({ quote: saved }: { quote: Quote }) {
   const answer = useAnswer('get-quote-request', { params: { request_id: saved.request_id } })
-  const { tenant } = useSession()
+  const session = useSession()
   const { data, error } = answer
   if (data === undefined) {
     return error === null ? (
@@ -57,7 +57,7 @@ export function QuoteSiblings({ quote: saved }: { quote: Quote }) {
           {summary}: {counted(data.lanes.length, 'quote')}.
         </Text>
         {offered.length > 1 && (
-          <CopyButton text={emailText({ ...data, lanes: offered }, tenant)} what="the request as e-mail" />
+          <CopyButton text={emailText({ ...data, lanes: offered }, session)} what="the request as e-mail" />
         )}
       </Group>
       <DataTable

@@ -3,6 +3,7 @@ import { Failed, Loading, moment, Page, Section } from '../shared-ui/index.ts'
 import { BrokerageForm } from './settings-brokerage.tsx'
 import { FuelSettings } from './settings-fuel.tsx'
 import { PasswordForm } from './settings-password.tsx'
+import { PhoneForm } from './settings-phone.tsx'
 
 export function CompanyPage() {
   const { tenant } = useSession()
@@ -38,6 +39,7 @@ export function AccountPage() {
         title={user.name}
         hint={`${user.email}, ${user.role}. This session ends ${moment(expires_at)}.`}
       >
+        <PhoneForm />
         <PasswordForm />
       </Section>
     </Page>

@@ -9,9 +9,8 @@ import { asLinkToQuote } from './quotes-links.tsx'
 
 /** The text of an e-mail to the customer about one quote. */
 function useQuoteText(quote: Quote): string {
-  const { tenant } = useSession()
   const request = { customer_name: quote.quoted_customer_name, reference: quote.reference, lanes: [quote] }
-  return emailText(request, tenant)
+  return emailText(request, useSession())
 }
 
 /** Copies the text of an e-mail to the customer about one quote. */

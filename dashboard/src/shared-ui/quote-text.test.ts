@@ -20,7 +20,10 @@ const request = {
 }
 
 const brokerage = (valid_days: number | null = null) =>
-  ({ name: 'Meridian Fox Freight', default_basis: 'all_in', quote_expiry: { valid_days } }) as const
+  ({
+    tenant: { name: 'Meridian Fox Freight', default_basis: 'all_in', quote_expiry: { valid_days } },
+    user: { id: 3, phone: '(312) 555-0142' },
+  }) as const
 
 test('an e-mail names lane, equipment, rate, validity and references, and no cost', () => {
   const text = emailText(
@@ -51,10 +54,15 @@ test('an e-mail ends with the rep, unless several reps made the quotes', () => {
   expect(endOf({ ...quote, rep_name: 'Dana Hill' } as typeof quote)[0]).toBe('Dana Hill')
   expect(endOf(by('Marguerite Oduya'), by('Dana Hill'))).toEqual(['', 'Meridian Fox Freight'])
   expect(endOf(quote)).toEqual(['', 'Meridian Fox Freight'])
+  // Only the signed-in person's own phone is known.
+  const own = { ...quote, quoted_by: { user_id: 3, name: 'Ana Ortiz' } }
+  expect(endOf(own)).toEqual(['(312) 555-0142', 'Meridian Fox Freight'])
+  expect(endOf({ ...own, quoted_by: { user_id: 4, name: 'Sam Reyes' } } as typeof quote)[0]).toBe('Sam Reyes')
 })
 
 test('a rate without its own basis has the one of the brokerage', () => {
-  const linehaul = { ...brokerage(), default_basis: 'linehaul' } as const
+  const { tenant, user } = brokerage()
+  const linehaul = { tenant: { ...tenant, default_basis: 'linehaul' }, user } as const
   expect(emailText(request, linehaul)).toContain('$2,150 linehaul, plus fuel and accessorials')
 })
 

@@ -24,7 +24,7 @@ interface QuoteForCustomer {
     readonly pickup_date: string | null
     /** When the saved validity ends; null if none is saved. */
     readonly valid_until?: string | null
-    readonly quoted_by?: { readonly name: string } | null
+    readonly quoted_by?: { readonly user_id?: number; readonly name: string } | null
     /** Who quoted, as the system that pushed the quote states. */
     readonly rep_name?: string | null
   }[]
@@ -131,17 +131,21 @@ function loadLine({ mode = null, stops = [] }: QuoteForCustomer['lanes'][number]
   return words === null ? [] : [`  ${words}`]
 }
 
-/** The brokerage that quotes: its name, and what holds for quotes without their own basis or validity. */
-interface QuotingBrokerage {
-  readonly name: string
-  readonly default_basis: 'linehaul' | 'all_in'
-  readonly quote_expiry: { readonly valid_days: number | null }
+/** Who sends the text: the brokerage, with what holds for quotes without their own basis or validity, and the signed-in person. */
+interface Sender {
+  readonly tenant: {
+    readonly name: string
+    readonly default_basis: 'linehaul' | 'all_in'
+    readonly quote_expiry: { readonly valid_days: number | null }
+  }
+  readonly user: { readonly id: number; readonly phone: string | null }
 }
 
-/** The rep of all quotes; nobody if several reps made them, or if none is known. */
-function repOf(quotes: QuoteForCustomer['lanes']): readonly string[] {
+/** The rep of all quotes, with the phone of the person who sends their own; nobody if several reps made them, or if none is known. */
+function repOf(quotes: QuoteForCustomer['lanes'], { id, phone }: Sender['user']): readonly string[] {
+  const isOwn = phone !== null && quotes.every(({ quoted_by }) => quoted_by?.user_id === id)
   const reps = [...new Set(quotes.map(({ quoted_by, rep_name }) => quoted_by?.name ?? rep_name ?? null))]
-  return reps.length === 1 && reps[0] != null ? [reps[0]] : []
+  return reps.length === 1 && reps[0] != null ? [reps[0], ...(isOwn ? [phone] : [])] : []
 }
 
 /**
@@ -150,9 +154,10 @@ function repOf(quotes: QuoteForCustomer['lanes']): readonly string[] {
  */
 export function emailText(
   request: QuoteForCustomer,
-  { name: brokerage, default_basis, quote_expiry: { valid_days: expiryDays } }: QuotingBrokerage,
+  { tenant: { name: brokerage, default_basis, quote_expiry }, user }: Sender,
 ): string {
   const { customer_name, reference } = request
+  const { valid_days: expiryDays } = quote_expiry
   const quotes = request.lanes.map((quote) => ({
     ...quote,
     quoted_basis: quote.quoted_basis ?? default_basis,
@@ -192,7 +197,7 @@ export function emailText(
     ...(quotes.length === 1 || !isSummed ? [] : [`Total: ${dollars(cents(total))}${currency}`]),
     '',
     ...(sameValidity && ends[0] != null ? [`Valid until ${ends[0]}.`, ''] : []),
-    ...repOf(quotes),
+    ...repOf(quotes, user),
     brokerage,
   ].join('\n')
 }

@@ -902,6 +902,7 @@ create table users (
   invitation_expires_at timestamp with time zone,
   invited_by integer,
   created_at timestamp with time zone not null,
+  phone text,
   constraint users_pkey PRIMARY KEY (tenant_id, user_id),
   constraint users_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants(tenant_id),
   constraint users_role_check CHECK ((role = ANY (ARRAY['viewer'::text, 'member'::text, 'admin'::text, 'owner'::text]))),

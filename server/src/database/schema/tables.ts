@@ -145,6 +145,7 @@ interface UsersTable {
   user_id: number
   name: string
   email: string
+  phone: ColumnType<string | null, string | null | undefined, string | null>
   role: 'viewer' | 'member' | 'admin' | 'owner'
   status: 'active' | 'invited' | 'removed'
   password_hash: string | null

@@ -25,6 +25,7 @@ export function userAnswer(user: people.UserRow): Static<typeof User> {
     id: user.user_id,
     name: user.name,
     email: user.email,
+    phone: user.phone,
     role: user.role,
     status: user.status,
     created_at: user.created_at.toISOString(),
@@ -147,4 +148,18 @@ export async function readMe(
       })),
     }
   })
+}
+
+/** Changes what a person may change of themselves. */
+export async function changeMe(
+  { caller, body: { phone } }: Call<typeof contract.changeMe>,
+  { database }: Pick<Parts, 'database'>,
+): Promise<AnswerOf<typeof contract.changeMe>> {
+  return database.inTenant(caller.tenant, async (transaction) =>
+    userAnswer(
+      await people.updateUser(transaction, caller.tenant, caller.userId, {
+        phone: phone === '' ? null : phone,
+      }),
+    ),
+  )
 }

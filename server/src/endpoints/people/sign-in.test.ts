@@ -98,6 +98,16 @@ describe('200', () => {
     expect((await signIn(tenant.email, next)).status).toBe(200)
   })
 
+  test('a person changes their own phone, and a text that is no number is refused', async () => {
+    const tenant = await makeTenant(app)
+    const set = (phone: string) => call(app, 'PATCH', '/api/me', { token: tenant.owner, body: { phone } })
+    expect((await set('+1 (312) 555-0142 ext. 7')).body.phone).toBe('+1 (312) 555-0142 ext. 7')
+    const refused = await set('call me')
+    expect([refused.status, refused.body.errors[0].pointer]).toEqual([422, '/phone'])
+    expect((await me(tenant.owner)).body.user.phone).toBe('+1 (312) 555-0142 ext. 7')
+    expect((await set('')).body.phone).toBeNull()
+  })
+
   test('every byte of a password counts', async () => {
     const long = `${'otter saddle lamp '.repeat(4)}pond 12345678`
     const email = `long-${crypto.randomUUID()}@example.com`

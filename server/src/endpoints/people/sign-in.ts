@@ -2,7 +2,7 @@ import * as contract from '#contract/sign-in.ts'
 import { type ServedEndpoint, serve } from '../endpoint-call.ts'
 import { changePassword } from './change-password.ts'
 import { acceptInvitation, readInvitation } from './invitations.ts'
-import { readMe, sessionToken, signOut } from './sessions.ts'
+import { changeMe, readMe, sessionToken, signOut } from './sessions.ts'
 import { signIn } from './sign-in-with-password.ts'
 import { signUp } from './sign-up.ts'
 
@@ -15,4 +15,5 @@ export const signInEndpoints: ServedEndpoint[] = [
   serve(contract.sessionToken, sessionToken),
   serve(contract.changePassword, changePassword),
   serve(contract.me, readMe),
+  serve(contract.changeMe, changeMe),
 ]
