@@ -84,8 +84,6 @@ export const otherMethods: Readonly<Record<string, Method>> = {
     conversions.conversionsByDay(transaction, tenant),
   'conversions.usdPerCadOn': ({ transaction, tenant }) =>
     conversions.usdPerCadOn(transaction, tenant, '2020-03-02'),
-  'credentials.countTokensOfOtherKeys': ({ transaction, tenant, now }) =>
-    credentials.countTokensOfOtherKeys(transaction, tenant, 'a key', now),
   'credentials.handOverTokens': ({ transaction, tenant, ids }) =>
     credentials.handOverTokens(transaction, tenant, ids.owner, ids.admin),
   'credentials.recordSecretUse': ({ database, tenant, ids, now }) =>
@@ -96,6 +94,8 @@ export const otherMethods: Readonly<Record<string, Method>> = {
     credentials.revokeTokensOf(transaction, tenant, ids.owner, now),
   'credentials.sealedSecrets': ({ transaction, tenant }) =>
     credentials.sealedSecrets(transaction, tenant, 0, 100),
+  'credentials.tokensOfOtherKeys': ({ transaction, tenant, now }) =>
+    credentials.tokensOfOtherKeys(transaction, tenant, 'a key', now),
   'credentials.wasIssued': ({ transaction, tenant, ids }) =>
     credentials.wasIssued(transaction, tenant, ids.jti),
   'customers.distinguishCustomers': ({ transaction, tenant, ids, now }) =>
@@ -114,6 +114,8 @@ export const otherMethods: Readonly<Record<string, Method>> = {
     await changes.changeQuote(transaction, tenant, quote, ended, { source: 'tms' }, now)
     return endedQuotes.lockEndedQuotes(transaction, tenant, 10)
   },
+  'event-endpoints.deleteEventSecret': ({ transaction, tenant }) =>
+    endpoints.deleteEventSecret(transaction, tenant, 1),
   'event-endpoints.disableEventEndpoint': ({ transaction, tenant, ids }) =>
     endpoints.disableEventEndpoint(transaction, tenant, ids.eventEndpoint, { reason: 'gone' }),
   'event-endpoints.sealedEventSecrets': ({ transaction, tenant }) =>
@@ -231,6 +233,7 @@ export const withoutTenant: Readonly<Record<string, string>> = {
   'installation.replaceKeyCheck': 'concerns the installation',
   'installation.writeKeyCheck': 'concerns the installation',
   'installation.writeKeyNames': 'concerns the installation',
+  'instances.isServing': 'concerns the installation',
   'instances.leaveInstance': 'concerns the installation',
   'instances.seeInstance': 'concerns the installation',
   'quote-conditions.isOfMode': 'makes a part of a query',

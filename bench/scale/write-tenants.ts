@@ -62,7 +62,7 @@ export async function writeTenants(
 
 /** Generates the rows of the brokerages by table, and their credentials. */
 function tenantRows(tenants: readonly PlannedTenant[], secretKeys: SecretKeys, now: number) {
-  const signer = tokens(...secretKeys)
+  const signer = tokens(secretKeys)
   const at = new Date(now)
   const issuedAt = Math.floor(now / 1000)
   const exp = issuedAt + serviceTokenLifetimeDays * 86_400

@@ -20,7 +20,14 @@ export const formerAuditKinds = [
 export const auditKindsOf = {
   'sign-in': ['signed-up', 'signed-in', 'signed-out', 'password-changed', 'password-reset'],
   people: ['person-invited', 'invitation-accepted', 'role-changed', 'person-removed'],
-  credentials: ['token-created', 'token-revoked', 'secret-created', 'secret-rotated', 'secret-revoked'],
+  credentials: [
+    'token-created',
+    'token-revoked',
+    'secret-created',
+    'secret-rotated',
+    'secret-revoked',
+    'secrets-lost',
+  ],
   events: [
     'event-endpoint-added',
     'event-endpoint-changed',

@@ -43,7 +43,7 @@ const key = secretKey(randomBytes(32).toString('base64'))
 if (key === null) throw new Error('No key.')
 const secretKeys: SecretKeys = [key]
 const config = { databaseUrl: null, sampleBrokerage: true }
-const access = { tokens: tokens(...secretKeys), secretKeys, now }
+const access = { tokens: tokens(secretKeys), secretKeys, now }
 
 const databases: TestDatabase[] = []
 const opened: Database[] = []

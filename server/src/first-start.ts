@@ -46,6 +46,6 @@ export async function firstStart(
 function refuseOtherKey(secretKeys: SecretKeys, known: Buffer): void {
   if (unsealWithAny(secretKeys, keyCheckPlace, known) === keyCheckText) return
   throw new StartRefused(
-    'The secret key is not the one this database was created with, so no signing secret can be decrypted. Restore LANEWISE_SECRET_KEY (or secret-key in the data folder). While you replace a key, keep the old one in the list, after the new one, until npm run rotate-key is done.',
+    'The secret key is not the one this database was created with, so no signing secret can be decrypted. Restore LANEWISE_SECRET_KEY (or secret-key in the data folder). While you replace a key, keep the old one in the list, after the new one, until npm run rotate-key is done. If there is no copy of it, docs/lost-key.md says how to go on.',
   )
 }

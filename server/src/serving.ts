@@ -3,7 +3,7 @@ import { auditHeads, callLog, refusals as refusalsOf } from './audit/index.ts'
 import { backtestRunner } from './backtests/index.ts'
 import { type Books, BrokerageBook, books } from './book/index.ts'
 import { type TenantWatch, tenantMemory, tenantWatch } from './cache/index.ts'
-import type { Config } from './configuration/index.ts'
+import { type Config, installationTokens } from './configuration/index.ts'
 import { takePermit } from './database/queries/index.ts'
 import type { Database } from './database/session/index.ts'
 import type { Parts } from './endpoints/index.ts'
@@ -21,7 +21,6 @@ import {
   signInAttempts,
   signUpLimit,
   tenantLimit,
-  tokens,
 } from './security/index.ts'
 import { readiness, type Watching } from './watching/index.ts'
 
@@ -144,7 +143,7 @@ export function connectParts(
     config,
     database,
     files: fileTurns(database.shares),
-    tokens: tokens(...secretKeys),
+    tokens: installationTokens(config, secretKeys),
     secretKeys,
     signInAttempts: signInAttempts(),
     signUps: signUpLimit(config.signUpsPerHour),

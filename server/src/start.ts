@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type pg from 'pg'
 import { auditHeads } from './audit/index.ts'
-import { type Config, makeSecretKey, secretKeysOf } from './configuration/index.ts'
+import { type Config, installationTokens, makeSecretKey, secretKeysOf } from './configuration/index.ts'
 import { writeEventsOn, writeKeyNames } from './database/queries/index.ts'
 import { migrate, migrationNames, missingMigrations } from './database/schema/index.ts'
 import {
@@ -19,7 +19,7 @@ import { firstStart } from './first-start.ts'
 import { joinInstances } from './limits/index.ts'
 import { type Log, runInOrder } from './runtime/index.ts'
 import { giveSampleAccess, type SampleAccess } from './sample/index.ts'
-import { keyName, type SecretKeys, tokens } from './security/index.ts'
+import { keyName, type SecretKeys } from './security/index.ts'
 import { startServing } from './serving.ts'
 import { StartRefused } from './start-failure.ts'
 import { type Progress, startProgress } from './start-progress.ts'
@@ -105,7 +105,11 @@ export async function startService(
     // Last, because credentials are shown once: a start that fails before leaves them to the next start.
     const sample =
       config.databaseUrl === null && config.sampleBrokerage
-        ? await giveSampleAccess(patient, { tokens: tokens(...secretKeys), secretKeys, now: clock() })
+        ? await giveSampleAccess(patient, {
+            tokens: installationTokens(config, secretKeys),
+            secretKeys,
+            now: clock(),
+          })
         : null
     await closePatient()
     return { address, sample, stop }

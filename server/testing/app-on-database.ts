@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify'
 import { callLog, type Refusals, refusals } from '#server/audit/index.ts'
 import { backtestRunner } from '#server/backtests/index.ts'
 import { tenantWatch } from '#server/cache/index.ts'
-import { type Config, readConfig } from '#server/configuration/index.ts'
+import { type Config, installationTokens, readConfig } from '#server/configuration/index.ts'
 import { writeEventsOn } from '#server/database/queries/index.ts'
 import { migrationNames } from '#server/database/schema/index.ts'
 import {
@@ -25,7 +25,6 @@ import {
   secretKey,
   type Tokens,
   tenantLimit,
-  tokens,
 } from '#server/security/index.ts'
 import { booksOf, connectParts } from '#server/serving.ts'
 import { noMetrics, noTraces, serviceLog, type Watching } from '#server/watching/index.ts'
@@ -114,11 +113,12 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   const watching = (await options.watching?.(logger)) ?? unwatched
   const database = watching.transaction === null ? wrapped : watchedDatabase(wrapped, watching.transaction)
   let stepping = 0
+  const config = { ...readConfig({ EVENTS: 'on', SIGN_UPS_PER_HOUR: manySignUps }), ...options.config }
   const app: Omit<TestApp, 'inject'> = {
     url: '',
     database,
     testDatabase: ownDatabase,
-    tokens: tokens(...keys),
+    tokens: installationTokens(config, keys),
     secretKey: key,
     refusals: refusals({ database: opened, clock: () => app.now, log: logger }),
     now: options.now ?? Date.now(),
@@ -128,7 +128,6 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
     close: async () => {},
   }
   const clock = () => app.now
-  const config = { ...readConfig({ EVENTS: 'on', SIGN_UPS_PER_HOUR: manySignUps }), ...options.config }
   await opened.outsideTenants((transaction) => writeEventsOn(transaction, config.events !== null))
   const realMonotonic = () => performance.now()
   const watch = tenantWatch({ database, monotonic: realMonotonic, log: logger })

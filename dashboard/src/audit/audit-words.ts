@@ -43,6 +43,7 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'secret-created': 'Signing secret created',
   'secret-rotated': 'Signing secret rotated',
   'secret-revoked': 'Signing secret revoked',
+  'secrets-lost': 'Secrets lost with their key',
   'event-endpoint-added': 'Event endpoint added',
   'event-endpoint-changed': 'Event endpoint changed',
   'event-endpoint-removed': 'Event endpoint removed',
@@ -189,6 +190,10 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
   ],
   'secret-revoked': ({ done_by, about }) =>
     words`${someone(done_by)} revoked the signing secret ${dataOf(about, 'name')}`,
+  'secrets-lost': ({ about }) =>
+    plain(
+      `The operator of the service lost the key of the secrets, and removed ${counted(countOf(about.secret_ids), 'signing secret')} and the secrets of ${counted(countOf(about.endpoint_ids), 'event endpoint')}: create new ones`,
+    ),
   'event-endpoint-added': ({ done_by, about }) =>
     words`${someone(done_by)} added the event endpoint ${dataOf(about, 'url')}`,
   'event-endpoint-changed': ({ done_by, about }) =>
@@ -323,6 +328,8 @@ export function sentenceOf(event: AuditEvent): Sentence {
 function isMoment(value: unknown): value is string {
   return typeof value === 'string' && !Number.isNaN(Date.parse(value))
 }
+
+const countOf = (ids: unknown) => (Array.isArray(ids) ? ids.length : 0)
 
 function tokenWords({ token_ids: ids }: AuditEvent['about'], what: string): Sentence {
   if (!Array.isArray(ids) || ids.length === 0) return []

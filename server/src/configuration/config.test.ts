@@ -3,8 +3,10 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { secretKeys } from '../security/index.ts'
 import { ConfigError, readConfig } from './config.ts'
 import { makeSecretKey, secretKeysOf } from './secret-key-file.ts'
+import { tokenKeysOf } from './token-keys.ts'
 
 function problemsOf(env: Record<string, string>): readonly string[] {
   try {
@@ -117,6 +119,7 @@ describe('a variable with nearly the name of a setting', () => {
     ['TRUSTED_PROXY', 'TRUST_PROXY'],
     ['DATBASE_URL', 'DATABASE_URL'],
     ['LANEWISE_SECRET_KEYS', 'LANEWISE_SECRET_KEY'],
+    ['LANEWISE_TOKEN_KEYS', 'LANEWISE_TOKEN_KEY'],
     ['EVENTS_ALOW_PRIVATE', 'EVENTS_ALLOW_PRIVATE'],
     ['data_dir', 'DATA_DIR'],
   ])('is refused: %s', (name, meant) => {
@@ -164,18 +167,52 @@ describe('the secret key', () => {
     expect(problemsOf({ LANEWISE_SECRET_KEY: old })).toEqual([])
   })
 
-  test('in a file that every user can read is refused, with the remedy', () => {
-    const file = join(folder(), 'key')
-    writeFileSync(file, randomBytes(32).toString('hex'))
-    chmodSync(file, 0o644)
-    expect(problemsOf({ LANEWISE_SECRET_KEY_FILE: file })).toEqual([
-      `Every user of this machine can read the secret key ${file}: run chmod 600 ${file}, and replace the key if others may have read it.`,
-    ])
-    for (const mode of [0o600, 0o400, 0o440]) {
-      chmodSync(file, mode)
-      expect(problemsOf({ LANEWISE_SECRET_KEY_FILE: file })).toEqual([])
+  test.each(['LANEWISE_SECRET_KEY_FILE', 'LANEWISE_TOKEN_KEY_FILE'])(
+    'in a file that every user can read is refused, with the remedy: %s',
+    (name) => {
+      const file = join(folder(), 'key')
+      writeFileSync(file, randomBytes(32).toString('hex'))
+      chmodSync(file, 0o644)
+      expect(problemsOf({ [name]: file })).toEqual([
+        `Every user of this machine can read the secret key ${file}: run chmod 600 ${file}, and replace the key if others may have read it.`,
+      ])
+      for (const mode of [0o600, 0o400, 0o440]) {
+        chmodSync(file, mode)
+        expect(problemsOf({ [name]: file })).toEqual([])
+      }
+      expect(problemsOf({ [name]: `${file}-none` })).toEqual([
+        `${name} must name a readable file; ${file}-none is not readable.`,
+      ])
+    },
+  )
+
+  test('of tokens is as strict, and the secret key serves both without it', () => {
+    for (const typed of ['00'.repeat(32), 'short', '']) {
+      const problems = problemsOf({ LANEWISE_TOKEN_KEY: typed })
+      if (typed === '') expect(problems).toEqual([])
+      else expect(problems).toEqual([expect.stringMatching(/^LANEWISE_TOKEN_KEY .*openssl rand -base64 32/)])
     }
+    const [one, two] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')]
+    expect(problemsOf({ LANEWISE_TOKEN_KEY: one, LANEWISE_TOKEN_KEY_FILE: '/dev/null' })).toContain(
+      'Set LANEWISE_TOKEN_KEY or LANEWISE_TOKEN_KEY_FILE, not both.',
+    )
+    const [secret, token] = [secretKeys(one), secretKeys(two)]
+    if (secret === null || token === null) throw new Error('No key.')
+    expect(tokenKeysOf(readConfig({}), secret)).toEqual(secret)
+    const both = readConfig({ LANEWISE_TOKEN_KEY: `${two},${one}` })
+    expect(tokenKeysOf(both, secret)).toEqual([...token, ...secret])
+    expect(tokenKeysOf(readConfig({ LANEWISE_TOKEN_KEY: two }), secret)).toEqual([...token, ...secret])
   })
+
+  test.each(['2027-02-30', '2027-3-1', 'tomorrow', '2027-03-01T00:00:00Z'])(
+    'OLD_TOKENS_UNTIL cannot be %s',
+    (day) => {
+      expect(problemsOf({ OLD_TOKENS_UNTIL: day })).toEqual([
+        `OLD_TOKENS_UNTIL must be a day such as 2027-03-01; it is "${day}".`,
+      ])
+      expect(readConfig({ OLD_TOKENS_UNTIL: '2027-03-01' }).oldTokensUntil).toBe(Date.UTC(2027, 2, 1))
+    },
+  )
 
   test('of a data folder is made once, and a folder without one is said to lack it', () => {
     const data = folder()

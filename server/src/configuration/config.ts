@@ -32,6 +32,10 @@ export interface Config {
   readonly dataDirectory: string
   /** Null only with the embedded database: the key is generated once and saved in the data folder. */
   readonly secretKeys: SecretKeys | null
+  /** The keys of tokens; null if the secret keys serve both. */
+  readonly tokenKeys: SecretKeys | null
+  /** When tokens end that another key than the first one signed, in epoch milliseconds; null if they only expire. */
+  readonly oldTokensUntil: number | null
   readonly allowSignUp: boolean
   /** Sign-ups allowed from one network per hour. */
   readonly signUpsPerHour: number
@@ -106,6 +110,8 @@ export function readConfig(env: Environment): Config {
     }),
     dataDirectory: settings.text('DATA_DIR') ?? './data',
     secretKeys: secretKeysFrom(settings, databaseUrl),
+    tokenKeys: keysFrom(settings, 'LANEWISE_TOKEN_KEY'),
+    oldTokensUntil: settings.day('OLD_TOKENS_UNTIL'),
     memoryMegabytes: settings.wholeNumber('MEMORY_MEGABYTES', {
       fallback: 256,
       max: 99_999,
@@ -201,6 +207,18 @@ class Settings {
     return number
   }
 
+  /** The beginning of a day in UTC, in epoch milliseconds; null if the variable is absent. */
+  day(name: string): number | null {
+    const text = this.text(name)
+    if (text === undefined) return null
+    const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN
+    // Date.parse reads February 30 as March 2.
+    if (Number.isNaN(at) || !new Date(at).toISOString().startsWith(text)) {
+      this.problems.push(`${name} must be a day such as 2027-03-01; it is "${text}".`)
+    }
+    return at
+  }
+
   postgresUrl(name: string): string | null {
     const text = this.text(name)
     if (text === undefined) return null
@@ -263,34 +281,38 @@ function unusedVariables(settings: Settings): string[] {
 }
 
 function secretKeysFrom(settings: Settings, databaseUrl: string | null): SecretKeys | null {
+  const name = 'LANEWISE_SECRET_KEY'
+  const keys = keysFrom(settings, name)
+  if (databaseUrl !== null && [name, `${name}_FILE`].every((one) => settings.text(one) === undefined)) {
+    settings.problems.push(
+      `${name} (or ${name}_FILE) is required with DATABASE_URL. Generate one with: openssl rand -base64 32`,
+    )
+  }
+  return keys
+}
+
+/** The keys in a variable, or in the file that the variable with the same name and _FILE names; null without both. */
+function keysFrom(settings: Settings, name: string): SecretKeys | null {
   const { problems } = settings
-  const inline = settings.text('LANEWISE_SECRET_KEY')
-  const file = settings.text('LANEWISE_SECRET_KEY_FILE')
-  if (inline !== undefined && file !== undefined) {
-    problems.push('Set LANEWISE_SECRET_KEY or LANEWISE_SECRET_KEY_FILE, not both.')
-  }
+  const inline = settings.text(name)
+  const file = settings.text(`${name}_FILE`)
+  if (inline !== undefined && file !== undefined) problems.push(`Set ${name} or ${name}_FILE, not both.`)
   const text = inline ?? (file === undefined ? undefined : textOf(file))
-  if (text === undefined) {
-    if (databaseUrl !== null) {
-      problems.push(
-        'LANEWISE_SECRET_KEY (or LANEWISE_SECRET_KEY_FILE) is required with DATABASE_URL. Generate one with: openssl rand -base64 32',
-      )
-    }
-    return null
-  }
+  if (text === undefined) return null
   if (text === null) {
-    problems.push(`LANEWISE_SECRET_KEY_FILE must name a readable file; ${file} is not readable.`)
+    problems.push(`${name}_FILE must name a readable file; ${file} is not readable.`)
     return null
   }
+  const either = `${name} (or the file of ${name}_FILE)`
   const keys = secretKeys(text)
   if (keys === null) {
     problems.push(
-      'LANEWISE_SECRET_KEY (or the file of LANEWISE_SECRET_KEY_FILE) must be at least 32 random bytes in base64 or hex, such as the output of: openssl rand -base64 32. During a key rotation, it is a comma-separated list: the new key first, then the old key.',
+      `${either} must be at least 32 random bytes in base64 or hex, such as the output of: openssl rand -base64 32. During a key rotation, it is a comma-separated list: the new key first, then the old key.`,
     )
     return null
   }
   const weak = weakness(keys[0])
-  if (weak !== null) problems.push(`LANEWISE_SECRET_KEY (or the file of LANEWISE_SECRET_KEY_FILE) ${weak}`)
+  if (weak !== null) problems.push(`${either} ${weak}`)
   const exposed = file === undefined ? null : exposureOf(file)
   if (exposed !== null) problems.push(exposed)
   return keys

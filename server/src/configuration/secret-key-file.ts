@@ -34,7 +34,7 @@ export function secretKeysOf(dataDirectory: string): SecretKeys {
   const file = keyFileOf(dataDirectory)
   if (!existsSync(file)) {
     throw new Error(
-      `The secret key ${file} is missing, and the database in ${dataDirectory} was created with it: restore the file from your copy, or set LANEWISE_SECRET_KEY to the key.`,
+      `The secret key ${file} is missing, and the database in ${dataDirectory} was created with it: restore the file from your copy, or set LANEWISE_SECRET_KEY to the key. If there is no copy, docs/lost-key.md says how to go on.`,
     )
   }
   const exposed = exposureOf(file)

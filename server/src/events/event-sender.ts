@@ -252,7 +252,10 @@ class OutboxSender implements EventSender {
         ? {
             status: null,
             text: null,
-            failure: 'None of its secrets can be decrypted.',
+            failure:
+              secrets.length === 0
+                ? 'It has no secret any more: rotate its secret.'
+                : 'None of its secrets can be decrypted.',
             retryAfterSeconds: null,
           }
         : await this.#post(url, this.#signed(event, to.endpointId, opened), {

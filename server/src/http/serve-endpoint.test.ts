@@ -380,7 +380,7 @@ describe('401', () => {
       exp: iat + 3600,
     }
     const answers = [
-      await read({ Authorization: `Bearer ${tokens(theirKey).sign('service', claims)}` }),
+      await read({ Authorization: `Bearer ${tokens([theirKey]).sign('service', claims)}` }),
       await read({ Authorization: `Bearer ${app.tokens.sign('service', claims)}` }),
       await read({ Authorization: `Bearer ${app.tokens.sign('service', { ...claims, tenant_id: 5 })}` }),
     ]

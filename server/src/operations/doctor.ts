@@ -344,7 +344,7 @@ async function secretKey(config: Config, database: Database): Promise<Told> {
     ? ok('it is the key that this database was created with')
     : wrong(
         'it is not the key that this database was created with: no signing secret can be decrypted',
-        'Restore LANEWISE_SECRET_KEY. While you replace a key, keep the old one in the list, after the new one.',
+        'Restore LANEWISE_SECRET_KEY. While you replace a key, keep the old one in the list, after the new one. If there is no copy, docs/lost-key.md says how to go on.',
       )
 }
 

@@ -29,6 +29,8 @@ import { bytesOf, everySoOften, isOfSecrets, isOver, type SecretLine, textOfByte
 export interface ImportOptions {
   readonly folder: string
   readonly keys: SecretKeys
+  /** The keys of tokens; those of secrets if absent. */
+  readonly tokenKeys?: SecretKeys
   readonly moveKey: SecretKey | null
   /** Import the brokerage even when its signing secrets cannot be decrypted. They are then revoked. */
   readonly withoutSecrets: boolean
@@ -211,7 +213,7 @@ async function writeAll(
 ): Promise<Counted> {
   const counted: Counted = { suspended: false, liveTokens: 0, endedTokens: 0, numbersGivenBefore: 0 }
   const { folder, tenant, remark, now } = arriving
-  const keysHere = arriving.keys.map(keyName)
+  const keysHere = (arriving.tokenKeys ?? arriving.keys).map(keyName)
   for (const [here, exported] of pairs) {
     const progress = everySoOften(remark, here.name)
     for await (const { from, lines } of readTable(folder, exported)) {

@@ -1,6 +1,5 @@
 import { eventSecretPlace, keyCheckPlace, keyCheckText, secretPlace } from '../access/index.ts'
 import {
-  countTokensOfOtherKeys,
   type NamedTenant,
   readKeyCheck,
   readKeyNames,
@@ -17,16 +16,11 @@ import { type CommandDatabase, CommandRefused } from './command-database.ts'
 
 const secretsPerLook = 100
 
-export interface RotatedKey {
-  readonly sealedAnew: number
-  /** Live service tokens that were signed with another key. They become invalid when the other keys are removed. */
-  readonly tokensOfOtherKeys: number
-}
-
 /**
  * Encrypts every secret of every brokerage with the first key, so that the other keys can be removed. It works in small
  * transactions next to a running service, which can decrypt with both keys. After an interruption, the same command
- * continues. The check value of the key is re-encrypted last, after a pass that found nothing left to do.
+ * continues. The check value of the key is re-encrypted last, after a pass that found nothing left to do. Returns the number of
+ * secrets that it re-encrypted.
  *
  * @throws CommandRefused when the service has not been started with the first key yet, or a live secret opens with none
  */
@@ -35,7 +29,7 @@ export async function rotateKey(
   tenants: () => Promise<readonly NamedTenant[]>,
   keys: SecretKeys,
   { remark, now }: Pick<CommandDatabase, 'remark'> & { now: number },
-): Promise<RotatedKey> {
+): Promise<number> {
   const [first] = keys
   const [check, known] = await database.outsideTenants(async (transaction) => [
     await readKeyCheck(transaction),
@@ -43,7 +37,7 @@ export async function rotateKey(
   ])
   if (check === null || unsealWithAny(keys, keyCheckPlace, check) === null) {
     throw new CommandRefused(
-      'None of the secret keys is the key of this database. Add the key it was last used with after the new one.',
+      'None of the secret keys is the key of this database. Add the key it was last used with after the new one. If it is lost for good, docs/lost-key.md says how to go on.',
     )
   }
   if (!known.includes(keyName(first))) {
@@ -69,13 +63,7 @@ export async function rotateKey(
   await database.outsideTenants((transaction) =>
     replaceKeyCheck(transaction, check, seal(first, keyCheckPlace, keyCheckText)),
   )
-  let tokensOfOtherKeys = 0
-  for (const { tenant } of await tenants()) {
-    tokensOfOtherKeys += await database.inTenant(tenant, (transaction) =>
-      countTokensOfOtherKeys(transaction, tenant, keyName(first), new Date(now)),
-    )
-  }
-  return { sealedAnew, tokensOfOtherKeys }
+  return sealedAnew
 }
 
 /** A saved secret of any kind. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { moveKeyOf, readConfig, secretKeysOf } from '../configuration/index.ts'
+import { moveKeyOf, readConfig, secretKeysOf, tokenKeysOf } from '../configuration/index.ts'
 import { listTenants } from '../database/queries/index.ts'
 import type { SecretKey } from '../security/index.ts'
 import { atDatabase, type CommandDatabase, CommandRefused, exitCodeOf } from './command-database.ts'
@@ -70,6 +70,7 @@ async function main(): Promise<number> {
     const imported = await importTenant(around, {
       folder: named,
       keys: keys(),
+      tokenKeys: tokenKeysOf(around.config, keys()),
       moveKey,
       withoutSecrets: options['without-secrets'] === true,
       now: Date.now(),

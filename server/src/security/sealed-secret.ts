@@ -36,7 +36,7 @@ export function secretKey(text: string): SecretKey | null {
 export function weakness(key: SecretKey): string | null {
   const different = new Set(key).size
   if (different >= differentBytesMin) return null
-  return `has ${different} different ${different === 1 ? 'byte' : 'bytes'}, and random keys have at least ${differentBytesMin}. Generate one with: openssl rand -base64 32. If a database was created with this key, list it after the new one until npm run rotate-key is done.`
+  return `has ${different} different ${different === 1 ? 'byte' : 'bytes'}, and random keys have at least ${differentBytesMin}. Generate one with: openssl rand -base64 32. If it is in use, list it after the new one (docs/operating.md).`
 }
 
 const differentBytesMin = 16

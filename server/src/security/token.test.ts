@@ -6,7 +6,7 @@ import { bearerToken, type TokenKind, tokens } from './token.ts'
 
 const key = secretKey('ab'.repeat(32))
 if (key === null) throw new Error('No key.')
-const ours = tokens(key)
+const ours = tokens([key])
 const nowSeconds = 1_772_373_600
 const now = nowSeconds * 1000
 const claims = {
@@ -88,7 +88,7 @@ describe('the algorithm is fixed', () => {
 describe('two keys during a rotation', () => {
   const older = secretKey('cd'.repeat(32))
   if (older === null) throw new Error('No key.')
-  const [before, both, after] = [tokens(older), tokens(key, older), tokens(key)]
+  const [before, both, after] = [tokens([older]), tokens([key, older]), tokens([key])]
   const verifiedBy = (verifier: typeof both, token: string) =>
     codeOf(() => verifier.verify('service', token, now))
 
@@ -99,6 +99,23 @@ describe('two keys during a rotation', () => {
     const { kid } = JSON.parse(Buffer.from(fresh.split('.')[0] ?? '', 'base64url').toString())
     expect([kid, both.signsWith]).toEqual([keyName(key), keyName(key)])
     expect(key.toString('hex')).not.toContain(kid)
+  })
+
+  test('tokens of the old key end on the stated day or when they expire before, and tokens of the new key only expire', () => {
+    const until = now + 86_400_000
+    const ending = tokens([key, older], until)
+    const [old, fresh] = [
+      before.sign('service', { ...claims, exp: nowSeconds + 9_000_000 }),
+      ours.sign('service', { ...claims, exp: nowSeconds + 9_000_000 }),
+    ]
+    const at = (token: string, time: number) => codeOf(() => ending.verify('service', token, time))
+    expect([at(old, until - 1000), at(fresh, until - 1000)]).toEqual(['accepted', 'accepted'])
+    expect([at(old, until + 30_000), at(fresh, until + 30_000)]).toEqual(['token-expired', 'accepted'])
+    expect(ending.verify('service', old, now).exp).toBe(until / 1000)
+    const short = before.sign('service', { ...claims, exp: nowSeconds + 60 })
+    expect(ending.verify('service', short, now).exp).toBe(nowSeconds + 60)
+    expect(() => ending.verify('service', old, until + 30_000)).toThrow(/signed with an old key/)
+    expect(() => ending.verify('service', short, until)).toThrow('The token has expired.')
   })
 
   test('a token of the wrong kind is reported as such, whichever key signed it', () => {
@@ -185,7 +202,7 @@ describe('the form', () => {
   test('a token of another installation is not valid', () => {
     const theirKey = secretKey('cd'.repeat(32))
     if (theirKey === null) throw new Error('No key.')
-    expect(verify(tokens(theirKey).sign('service', claims))).toBe('token-invalid')
+    expect(verify(tokens([theirKey]).sign('service', claims))).toBe('token-invalid')
   })
 })
 

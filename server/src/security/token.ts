@@ -39,24 +39,28 @@ export interface Tokens {
   verify(kind: TokenKind, token: string, now: number, signedBy?: (claims: TokenClaims) => void): TokenClaims
 }
 
-/** Signs tokens with the first key of an installation, and verifies them with any of its keys. */
-export function tokens(...keys: SecretKeys): Tokens {
+/**
+ * Signs tokens with the first key of an installation, and verifies them with any of its keys. Tokens of the other keys end at
+ * `oldUntil` (epoch milliseconds), if they do not expire before.
+ */
+export function tokens(keys: SecretKeys, oldUntil: number | null = null): Tokens {
   const [first] = keys
   const signers = { service: signer(first, 'service'), dashboard: signer(first, 'dashboard') }
   const verifiers = keys.map((key) => ({
     kid: keyName(key),
+    endsAtSeconds: key === first || oldUntil === null ? Number.POSITIVE_INFINITY : oldUntil / 1000,
     // `readClaims` checks the expiry against the `now` parameter; the library would use the system clock.
     service: verifier(derivedKey(key, kinds.service.purpose), 'service'),
     dashboard: verifier(derivedKey(key, kinds.dashboard.purpose), 'dashboard'),
   }))
-  /** The claims of a token of this kind if the key that its header names has signed it; null otherwise. */
-  function payloadOf(kind: TokenKind, token: string): Record<string, unknown> | null {
+  /** The claims of a token of this kind and when its key ends, if the key that its header names has signed it; null otherwise. */
+  function signedPayload(kind: TokenKind, token: string) {
     const kid = kidOf(token)
     for (const one of verifiers) {
       // `kid` selects one of our own keys, nothing else. Tokens without `kid`, from before keys had names, are tried with each.
       if (kid !== undefined && kid !== one.kid) continue
       const payload = one[kind](token)
-      if (payload !== null) return payload
+      if (payload !== null) return { payload, endsAtSeconds: one.endsAtSeconds }
     }
     return null
   }
@@ -72,12 +76,11 @@ export function tokens(...keys: SecretKeys): Tokens {
       }),
     verify(kind, token, now, signedBy) {
       if (!isAsIssued(token)) throw invalidToken()
-      const payload = payloadOf(kind, token)
-      if (payload === null) {
-        const other = kind === 'service' ? 'dashboard' : 'service'
-        const otherPayload = payloadOf(other, token)
-        if (otherPayload !== null) {
-          signedBy?.(readClaims(otherPayload, now))
+      const found = signedPayload(kind, token)
+      if (found === null) {
+        const other = signedPayload(kind === 'service' ? 'dashboard' : 'service', token)
+        if (other !== null) {
+          signedBy?.(readClaims(other.payload, now))
           throw problem(
             'token-wrong-kind',
             kind === 'service'
@@ -88,9 +91,16 @@ export function tokens(...keys: SecretKeys): Tokens {
         }
         throw invalidToken()
       }
-      const claims = readClaims(payload, now)
+      const stated = readClaims(found.payload, now)
+      const claims = { ...stated, exp: Math.min(stated.exp, found.endsAtSeconds) }
       signedBy?.(claims)
-      refuseExpired(claims, now)
+      refuseExpired(
+        claims,
+        now,
+        claims.exp < stated.exp
+          ? `The token was signed with an old key of the service. Such tokens ended on ${new Date(claims.exp * 1000).toISOString()}: have a new one created.`
+          : 'The token has expired.',
+      )
       return claims
     },
   }
@@ -185,10 +195,10 @@ function readClaims(payload: Record<string, unknown>, now: number): TokenClaims 
   return { tenant_id, user_id, role, scope, jti, iat, exp }
 }
 
-function refuseExpired({ exp }: TokenClaims, now: number): void {
+function refuseExpired({ exp }: TokenClaims, now: number, why: string): void {
   // A token is invalid on or after its expiry (RFC 7519), plus the leeway.
   if (exp + tokenLeewaySeconds <= now / 1000) {
-    throw problem('token-expired', 'The token has expired.', {
+    throw problem('token-expired', why, {
       headers: {
         'WWW-Authenticate': `${invalidTokenHeaders['WWW-Authenticate']}, error_description="The token has expired"`,
       },

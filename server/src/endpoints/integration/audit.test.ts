@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -16,7 +17,14 @@ import type { Endpoint } from '#contract/endpoint.ts'
 import { byOperator, recordEvent } from '#server/audit/index.ts'
 import { eraseTenantRows } from '#server/database/queries/index.ts'
 import { tenantId } from '#server/database/session/index.ts'
-import { changeTenantStatus, exportTenant, importTenant, resetPassword } from '#server/operations/index.ts'
+import {
+  changeTenantStatus,
+  exportTenant,
+  importTenant,
+  removeLostSecrets,
+  resetPassword,
+} from '#server/operations/index.ts'
+import { secretKey } from '#server/security/index.ts'
 import { appOn } from '#testing/app-on-database.ts'
 import { asTableOwner } from '#testing/as-table-owner.ts'
 import {
@@ -131,6 +139,21 @@ async function makeImport(tenant: MadeTenant): Promise<number> {
   return import_id
 }
 
+/** Removes the secrets of a brokerage as if the key were lost. Afterwards, the database has no key again. */
+async function loseKey(tenant: MadeTenant): Promise<void> {
+  const key = secretKey(randomBytes(32).toString('base64'))
+  if (key === null) throw new Error('No key.')
+  const { now, database } = app
+  await owner.query("update installation set key_check = '\\x00'")
+  const keys = { keys: [key], tokenKeys: [key], oldUntil: null } as const
+  await removeLostSecrets(database, [{ tenant: tenantId(tenant.id), name: 'Test Brokers' }], {
+    ...keys,
+    now,
+    list: () => {},
+  })
+  await owner.query('update installation set key_check = null')
+}
+
 const addHook = (tenant: MadeTenant) =>
   byOwner(tenant, 'POST', '/api/event-endpoints', { url: 'https://hooks.example.com/' })
 const hookOf = async (tenant: MadeTenant) =>
@@ -209,6 +232,10 @@ const events: Partial<
       await byOwner(tenant, 'DELETE', '/api/integrations/secrets/1')
       await byOwner(tenant, 'DELETE', '/api/integrations/secrets/1')
     },
+  },
+  'secrets-lost': {
+    before: (tenant) => byOwner(tenant, 'POST', '/api/integrations/secrets', { name: 'tms' }),
+    make: (tenant) => loseKey(tenant),
   },
   'event-endpoint-added': { make: addHook },
   'event-endpoint-changed': {

@@ -34,6 +34,15 @@ export async function seeInstance(
   return { others: rows[0]?.others ?? true }
 }
 
+/** Whether instances of the service run. The embedded database lists none. */
+export async function isServing(transaction: TenantTransaction): Promise<boolean> {
+  const { rows } = await sql`
+    select from instances
+    where seen_at > clock_timestamp() - make_interval(secs => ${instanceGoneMs / 1000}) limit 1
+  `.execute(transaction)
+  return rows.length > 0
+}
+
 /** Records that an instance no longer admits requests. */
 export async function leaveInstance(transaction: TenantTransaction, instance: string): Promise<void> {
   await sql`

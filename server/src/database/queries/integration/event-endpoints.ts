@@ -235,6 +235,19 @@ export async function disableEventEndpoint(
   return numUpdatedRows === 1n
 }
 
+/** Deletes a secret that nobody can use. Its endpoint stays, and its events wait until it has a new one. */
+export async function deleteEventSecret(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  secretId: number,
+): Promise<void> {
+  await transaction
+    .deleteFrom('event_secrets')
+    .where('tenant_id', '=', tenant)
+    .where('secret_id', '=', secretId)
+    .execute()
+}
+
 /** All sealed event secrets, by id. Locks them until the commit. */
 export async function sealedEventSecrets(
   transaction: TenantTransaction,

@@ -344,20 +344,20 @@ export async function sealedSecrets(
     .execute()
 }
 
-/** Valid service tokens that were signed with a key other than the named one. */
-export async function countTokensOfOtherKeys(
+/** The valid service tokens that were signed with a key other than the named one, by id. */
+export async function tokensOfOtherKeys(
   transaction: TenantTransaction,
   tenant: TenantId,
   keyName: string,
   now: Date,
-): Promise<number> {
-  const { count } = await transaction
+) {
+  return transaction
     .selectFrom('service_tokens')
-    .select((token) => token.fn.countAll<number>().as('count'))
+    .select(['token_id', 'name', 'last_used_at', 'expires_at', 'signed_with'])
     .where('tenant_id', '=', tenant)
     .where('signed_with', 'is distinct from', keyName)
     .where('revoked_at', 'is', null)
     .where('expires_at', '>', now)
-    .executeTakeFirstOrThrow()
-  return count
+    .orderBy('token_id')
+    .execute()
 }
