@@ -217,7 +217,8 @@ describe('the key of the installation', () => {
     ).body.token as string
     const { code, printed } = await command('rotate-key')
     expect(printed).toContain('1 were re-encrypted')
-    expect(printed).toContain('1 live service token(s) were signed with them')
+    expect(printed).toContain('1 live service token(s) that were signed with them become invalid')
+    expect(printed).toContain('Test Brokers,')
     expect(code).toBe(0)
     expect((await pushUpdate(app, holder, { lane_ref: 'none' })).status).toBe(404)
     await stop()
