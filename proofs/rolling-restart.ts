@@ -18,7 +18,8 @@ import { serviceProcesses } from './service-process.ts'
 import { asApp, makeWriters } from './signed-writers.ts'
 
 const readersCount = 12
-const probeEveryMs = 50
+/** Without a connection of a probe or a client, a node must stay reachable, too. */
+const probeEveryMs = 500
 
 /** A minimal load balancer: it forwards TCP connections to the ready nodes in rotation. */
 async function balancer(nodes: () => readonly RunningService[]) {
@@ -30,11 +31,7 @@ async function balancer(nodes: () => readonly RunningService[]) {
     while (!over) {
       await Promise.all(
         nodes().map(async ({ url }) => {
-          const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(3_000) }).catch(
-            () => null,
-          )
-          await answer?.arrayBuffer().catch(() => {})
-          if (answer?.status === 200) ready.add(url)
+          if ((await ask(false, Number(new URL(url).port), 'GET', '/readyz', {})) === '200') ready.add(url)
           else ready.delete(url)
         }),
       )
@@ -85,9 +82,9 @@ async function balancer(nodes: () => readonly RunningService[]) {
   }
 }
 
-/** Sends one request over a kept-alive connection without retries. Returns the status or the error. Everything but 200 is a failure. */
+/** Sends one request without retries, without an agent on a new connection. Returns the status or the error; all but 200 is a failure. */
 function ask(
-  agent: Agent,
+  agent: Agent | false,
   port: number,
   method: string,
   path: string,
@@ -133,14 +130,16 @@ async function restartNodes(
     const { owner } = await makeTenant(asApp(first.url))
     const writers = await makeWriters(first.url, 4)
     await Promise.all(nodes.map(untilReady))
-    const loop = async (one: (agent: Agent) => Promise<string>, pauseMs: number) => {
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    let clientsCount = 0
+    // Every second client opens a connection for each request.
+    const loop = async (one: (agent: Agent | false) => Promise<string>, pauseMs: number) => {
+      const agent = clientsCount++ % 2 === 0 && new Agent({ keepAlive: true, maxSockets: 1 })
       while (!over) {
         const result = await one(agent)
         results.set(result, (results.get(result) ?? 0) + 1)
         await delay(pauseMs)
       }
-      agent.destroy()
+      if (agent) agent.destroy()
     }
     let value = 1_000
     clients = Promise.all([

@@ -1,6 +1,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -148,6 +149,22 @@ describe('kill -9', { tags: 'long' }, () => {
 })
 
 describe('SIGTERM', { tags: 'long' }, () => {
+  test('without connections, the port is open until a load balancer has seen that it leaves', async () => {
+    const ready = () =>
+      new Promise<string>((resolve) => {
+        get(`${service.url}/readyz`, { agent: false }, (answer) => {
+          answer.resume()
+          resolve(String(answer.statusCode))
+        }).on('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message))
+      })
+    const ended = service.end('SIGTERM')
+    const seen = new Set<string>()
+    for (let answer = '200'; answer === '200' || answer === '503'; answer = await ready()) seen.add(answer)
+    expect(seen).toContain('503')
+    expect(await ended).toEqual({ code: 0, signal: null })
+    service = await runService(dataDirectory)
+  })
+
   test('stops the service and its database, with exit code 0', async () => {
     expect(await service.end('SIGTERM')).toEqual({ code: 0, signal: null })
     service = await runService(dataDirectory)

@@ -2,9 +2,54 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { beforeEach, expect, test, vi } from 'vitest'
-import { stopSecondsMax } from '#contract/limits.ts'
+import { drainSeconds, stopSecondsMax } from '#contract/limits.ts'
 import { call, makeTenant, password } from '#testing/make.ts'
 import { testApp } from '#testing/test-app.ts'
+
+/** While it is set, the time of a drain ends with it instead of after two seconds. */
+let drained: Promise<void> | null = null
+vi.mock('node:timers/promises', async (original) => {
+  const timers = await original<typeof import('node:timers/promises')>()
+  const setTimeout: typeof timers.setTimeout = async (ms, value, options) => {
+    if (ms === drainSeconds * 1_000 && drained !== null) await drained
+    else await timers.setTimeout(ms, value, options)
+    return value as never
+  }
+  return { ...timers, setTimeout }
+})
+
+test.each([
+  ['without connections', false],
+  ['with an idle connection', true],
+])('a service %s accepts new connections while it leaves', async (_, isConnected) => {
+  let server: FastifyInstance | undefined
+  const app = await testApp({
+    plant: (planted) => {
+      server = planted
+    },
+  })
+  const { hostname, port } = new URL(app.url)
+  const idle = isConnected ? connect(Number(port), hostname) : null
+  if (idle !== null) await once(idle, 'connect')
+  const ended = Promise.withResolvers<void>()
+  drained = ended.promise
+  const leaving = server?.leave()
+  try {
+    for (let time = 0; time < 2; time++) {
+      const { status, body, headers } = await call(app, 'GET', '/readyz')
+      expect([status, body.detail]).toEqual([503, 'This node is stopping. Use another one.'])
+      expect(headers.get('Connection')).toBe('close')
+      expect((await call(app, 'GET', '/healthz')).status).toBe(200)
+    }
+  } finally {
+    ended.resolve()
+    await leaving
+    drained = null
+    idle?.destroy()
+    await app.close()
+  }
+  await expect(fetch(`${app.url}/healthz`)).rejects.toThrow()
+})
 
 /** Without these timeouts, a stop that waits for one, or for the longest time of a stop, does not end within a test. */
 const patient = ({ server }: FastifyInstance) =>

@@ -15,15 +15,10 @@ declare module 'fastify' {
 /**
  * The first half of a stop. For a few seconds `/readyz` answers 503, so that a load balancer sends no more requests, and
  * each answer asks its client to close the connection. Closing the port at once would fail requests that are already on
- * their way. A service without connections leaves at once.
+ * their way, and those of clients that open a connection for each.
  */
 export function leaveInPeace(app: FastifyInstance): void {
   let leaving = false
-  const open = new Set<Socket>()
-  app.server.on('connection', (socket) => {
-    open.add(socket)
-    socket.once('close', () => open.delete(socket))
-  })
   app.addHook('onRequest', (request, reply, done) => {
     if (!leaving) return done()
     reply.header('Connection', 'close')
@@ -35,7 +30,7 @@ export function leaveInPeace(app: FastifyInstance): void {
     done()
   })
   app.decorate('leave', async () => {
-    if (leaving || open.size === 0) return
+    if (leaving) return
     leaving = true
     await delay(drainSeconds * 1000)
   })

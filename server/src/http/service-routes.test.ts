@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import type { FastifyInstance } from 'fastify'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import { allEndpoints } from '#contract/all-endpoints.ts'
@@ -191,24 +190,5 @@ describe('readiness', () => {
       expect(await ready(aheadMs)).toMatchObject({ status: 503, checks: { ...allPassed, clock: 'failed' } })
     }
     expect((await ready(1_000)).status).toBe(200)
-  })
-
-  test('is 503 from the beginning of a stop, while all other requests are still answered', async () => {
-    let server: FastifyInstance | undefined
-    const leaving = await testApp({
-      plant: (planted) => {
-        server = planted
-      },
-    })
-    try {
-      expect((await ready(0, leaving)).status).toBe(200)
-      const left = server?.leave()
-      const { status, body } = await call(leaving, 'GET', '/readyz')
-      expect([status, body.detail]).toEqual([503, 'This node is stopping. Use another one.'])
-      expect((await call(leaving, 'GET', '/healthz')).status).toBe(200)
-      await left
-    } finally {
-      await leaving.close()
-    }
   })
 })
