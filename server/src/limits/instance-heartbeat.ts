@@ -6,6 +6,8 @@ import { joinMs } from './shared-limit.ts'
 
 /** How often an instance renews its registration, in milliseconds. */
 const heartbeatEveryMs = 2_000
+/** The same after a failed renewal: without a registration, an instance answers no request when the database is back. */
+const heartbeatAgainMs = 250
 
 /** The registration of this instance in the database. */
 export interface Registration {
@@ -25,18 +27,32 @@ export async function joinInstances(
   patient = database,
 ): Promise<Registration> {
   const beat = (on = database) => on.outsideTenants((transaction) => seeInstance(transaction, instance))
-  let beating: Promise<unknown> = Promise.resolve()
   const { others } = await beat(patient)
-  const timer = setInterval(() => {
-    beating = beat().catch((error: unknown) =>
-      log.warn({ err: error }, 'this instance could not renew its registration'),
-    )
-  }, heartbeatEveryMs)
-  timer.unref()
+  let beating: Promise<void> = Promise.resolve()
+  let timer: NodeJS.Timeout | undefined
+  let isLeaving = false
+  let isFailing = false
+  const beatAfter = (ms: number) => {
+    if (isLeaving) return
+    timer = setTimeout(() => {
+      beating = beat()
+        .then(() => {
+          isFailing = false
+        })
+        .catch((error: unknown) => {
+          if (!isFailing) log.warn({ err: error }, 'this instance could not renew its registration')
+          isFailing = true
+        })
+        .finally(() => beatAfter(isFailing ? heartbeatAgainMs : heartbeatEveryMs))
+    }, ms)
+    timer.unref()
+  }
+  beatAfter(heartbeatEveryMs)
   if (others) await delay(joinMs)
   return {
     async leave() {
-      clearInterval(timer)
+      isLeaving = true
+      clearTimeout(timer)
       await beating
       await database.outsideTenants((transaction) => leaveInstance(transaction, instance))
     },

@@ -173,8 +173,23 @@ describe('the states', () => {
   test('an instance whose registration has expired joins again before the shared window decides', async () => {
     instances = { ...alone, joinedMs: null }
     expect(limit.admitNow(tenant)).toBeNull()
+    instances = { ...besideOthers, joinedMs: joinMs - 30 }
+    const admission = limit.admit(tenant)
+    await setImmediate()
+    expect(callsToShared).toBe(0)
     instances = besideOthers
-    await expect(limit.admit(tenant)).rejects.toThrow('cannot go from unregistered to shared')
+    expect((await admission).admitted).toBe(true)
+    expect(callsToShared).toBe(1)
+  })
+
+  test('an instance whose registration continues after an outage asks the shared window at once', async () => {
+    instances = besideOthers
+    await limit.admit(tenant)
+    instances = { ...besideOthers, joinedMs: null }
+    expect(limit.admitNow(tenant)).toBeNull()
+    instances = besideOthers
+    expect((await limit.admit(tenant)).admitted).toBe(true)
+    expect(callsToShared).toBe(2)
   })
 })
 
@@ -199,6 +214,37 @@ describe('when the other instances stop', () => {
     gate.resolve()
     expect(admittedOf(await bySharedWindow)).toBe(max)
     expect((await byOwnWindow).admitted).toBe(false)
+  })
+})
+
+describe('after an outage of the database', () => {
+  const late = () => {
+    const deadline = new RequestDeadline(2_500)
+    deadline.leftMs -= 2_000
+    return deadline
+  }
+
+  test('a window that late requests fill is no 429: the next ones wait for it, or are told to come again', async () => {
+    instances = besideOthers
+    for (let n = 0; n < max; n++) {
+      expect((await withDeadline(late(), () => limit.admit(tenant))).admitted).toBe(true)
+    }
+    expect(limit.admitNow(tenant)).toBeNull()
+    await expect(withDeadline(late(), () => limit.admit(tenant))).rejects.toThrow(DatabaseUnavailable)
+    now += windowMs - 20
+    const waiting = withDeadline(new RequestDeadline(60_000), () => limit.admit(tenant))
+    await setImmediate()
+    now += 20
+    expect((await waiting).admitted).toBe(true)
+  })
+
+  test('a full window is a 429 again as soon as the late requests have left it', async () => {
+    instances = besideOthers
+    await withDeadline(late(), () => limit.admit(tenant))
+    now += 2 * windowMs
+    fillSharedWindow()
+    expect((await limit.admit(tenant)).admitted).toBe(false)
+    expect(limit.admitNow(tenant)?.admitted).toBe(false)
   })
 })
 

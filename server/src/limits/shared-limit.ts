@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { OtherInstances, TenantWatch } from '../cache/index.ts'
 import {
   DatabaseUnavailable,
+  deadlineWaitedMs,
   isDeadlineSpentByProcess,
   loopSince,
   ProcessUnavailable,
@@ -27,6 +28,13 @@ const recordMsMax = 1_000
 const checkAgainMs = 100
 /** How often `admit` reloads the list of instances if the list expires before it can be used. */
 const attemptsMax = 3
+/**
+ * A request that has waited this long for the database, in milliseconds, is counted late: after an outage, the requests of several
+ * seconds count in one. A full window then does not show that the caller sent too many.
+ */
+const lateMs = tenantWindow.windowMs
+/** How long a full window does not show it: until the late requests have left it, and those that waited for them, too. */
+const lateForMs = 2 * tenantWindow.windowMs
 /** The most tenants for which a refusal is cached. */
 const refusedMax = 10_000
 
@@ -49,14 +57,15 @@ const refusedMax = 10_000
  *    └──────────► handing over: the own window, and the shared window records it, for 1 s
  * ```
  *
- * An instance that registers anew is `joining` again, from `handing over` and `shared`, too. It never goes from `alone` to
+ * An instance that registers anew is `joining` again, from `handing over` and `shared`, too. One whose registration continues, because
+ * no other instance saw it expire, is `handing over` or `shared` at once. An instance never goes from `alone` to
  * `shared` without `handing over`, because the shared window would not know the requests that the own window admitted.
  */
 type LimitState = 'unknown' | 'unregistered' | 'alone' | 'joining' | 'handing over' | 'shared'
 
 const mayFollow: Readonly<Record<LimitState, readonly LimitState[]>> = {
   unknown: ['unregistered', 'alone', 'joining', 'handing over', 'shared'],
-  unregistered: ['unknown', 'alone', 'joining'],
+  unregistered: ['unknown', 'alone', 'joining', 'handing over', 'shared'],
   alone: ['unknown', 'unregistered', 'joining', 'handing over'],
   joining: ['unknown', 'unregistered', 'alone', 'handing over', 'shared'],
   'handing over': ['unknown', 'unregistered', 'alone', 'joining', 'shared'],
@@ -104,6 +113,8 @@ class SharedLimit implements TenantLimit {
   readonly #asking = new Set<Promise<Admission>>()
   #state: LimitState = 'unknown'
   #lookedAt = Number.NEGATIVE_INFINITY
+  /** Until when requests that were counted late may fill a window, by the monotonic clock. */
+  #lateUntil = Number.NEGATIVE_INFINITY
 
   constructor(parts: SharedLimitParts) {
     this.#parts = parts
@@ -111,15 +122,39 @@ class SharedLimit implements TenantLimit {
   }
 
   admitNow(tenant: TenantId): Admission | null {
+    const decided = this.#decideNow(tenant)
+    return decided?.admitted === false && this.#isLate() ? null : decided
+  }
+
+  #isLate(): boolean {
+    return this.#parts.monotonic() < this.#lateUntil
+  }
+
+  #decideNow(tenant: TenantId): Admission | null {
     const isAlone = this.#look().state === 'alone'
     return isAlone && this.#asking.size === 0 ? this.#alone.admitNow(tenant) : this.refusedNow(tenant)
   }
 
+  /** While requests are counted late, a refusal becomes a wait, within the deadline of the request. */
   async admit(tenant: TenantId): Promise<Admission> {
+    for (;;) {
+      const admission = await this.#admitCounted(tenant)
+      if (deadlineWaitedMs() >= lateMs) this.#lateUntil = this.#parts.monotonic() + lateForMs
+      if (admission.admitted || !this.#isLate()) return admission
+      await waitWithinDeadline(async (leftMs) => {
+        if (admission.retryAfterMs > leftMs) {
+          throw new DatabaseUnavailable('Requests that waited for the database fill the window.')
+        }
+        await delay(admission.retryAfterMs)
+      })
+    }
+  }
+
+  async #admitCounted(tenant: TenantId): Promise<Admission> {
     for (let attempt = 0; attempt < attemptsMax; attempt++) {
       const before = await waitWithinDeadline((leftMs) => this.#untilJoined(leftMs))
       if (before === 'alone') await Promise.allSettled(this.#asking)
-      const decided = this.admitNow(tenant)
+      const decided = this.#decideNow(tenant)
       if (decided !== null) return decided
       if (before === 'handing over') return this.#admitAndRecord(tenant)
       if (before === 'shared') {

@@ -5,6 +5,11 @@ import type { TenantTransaction } from './tables.ts'
 
 /** An instance whose last heartbeat is older than this is gone. It sends several heartbeats in that time. */
 export const instanceGoneMs = 10_000
+/**
+ * An instance that could not renew its registration for this long considers itself unregistered: before the other instances
+ * do (`instanceGoneMs`).
+ */
+export const registrationValidMs = 7_000
 
 /**
  * Tables of the installation, not of a tenant. Add a table here only if it reveals nothing about tenants, and no query

@@ -6,6 +6,7 @@ export {
   distribute,
   hasWorkers,
   instanceGoneMs,
+  registrationValidMs,
   notSpread,
   shardsMax,
   shardsUsual,

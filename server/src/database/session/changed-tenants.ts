@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { instanceGoneMs } from '../schema/index.ts'
+import { instanceGoneMs, registrationValidMs } from '../schema/index.ts'
 import { answerIn } from './connection.ts'
 import { type TenantId, type TenantVersions, tenantId } from './tenant.ts'
 
@@ -18,12 +18,6 @@ export interface ChangedTenants {
    */
   readonly covered?: ReadonlySet<TenantId>
 }
-
-/**
- * An instance that could not renew its registration for this long considers itself unregistered: before the other instances
- * do (`instanceGoneMs`).
- */
-const registrationValidMs = 7_000
 
 interface ChangedRow {
   readonly next: string

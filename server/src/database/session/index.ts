@@ -17,6 +17,7 @@ export type { Identifiers } from './identifiers.ts'
 export { type Connections, type Database, openDatabase } from './open-database.ts'
 export {
   deadlineLeftMs,
+  deadlineWaitedMs,
   isDeadlineSpentByProcess,
   loopSince,
   RequestDeadline,

@@ -2,14 +2,19 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 
 /** The database time that one request has left. Only waiting counts; work between two statements is free. */
 export class RequestDeadline {
+  readonly #waitMs: number
   leftMs: number
-  #spentMs = 0
-  /** The part of `#spentMs` during which this process could not read the answers that came. */
+  /** The part of the time waited during which this process could not read the answers that came. */
   #lateMs = 0
 
   /** @param waitMs usually `database.deadlines.requestMs` */
   constructor(waitMs: number) {
+    this.#waitMs = waitMs
     this.leftMs = waitMs
+  }
+
+  waitedMs(): number {
+    return this.#waitMs - this.leftMs
   }
 
   /** Runs `wait` with the milliseconds that are left (at least 1), and subtracts the time that it takes. */
@@ -23,15 +28,13 @@ export class RequestDeadline {
       this.#lateMs += Math.max(since().active, performance.now() - startedAt - leftMs)
       return answer
     } finally {
-      const ms = performance.now() - startedAt
-      this.leftMs -= ms
-      this.#spentMs += ms
+      this.leftMs -= performance.now() - startedAt
     }
   }
 
   /** See `isDeadlineSpentByProcess`. */
   wasSpentByProcess({ active, idle }: Loop): boolean {
-    return this.#lateMs + active > (this.#spentMs + active + idle) / 2
+    return this.#lateMs + active > (this.waitedMs() + active + idle) / 2
   }
 }
 
@@ -78,6 +81,11 @@ export function isDeadlineSpentByProcess(waiting: Loop = { active: 0, idle: 0 })
 export function deadlineLeftMs(): number {
   const deadline = current.getStore() ?? null
   return deadline === null ? Number.POSITIVE_INFINITY : Math.max(1, deadline.leftMs)
+}
+
+/** The milliseconds that the current request has waited for the database; 0 outside a request. */
+export function deadlineWaitedMs(): number {
+  return current.getStore()?.waitedMs() ?? 0
 }
 
 /**

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { instanceGoneMs, type TenantTransaction } from '../../schema/index.ts'
+import { instanceGoneMs, registrationValidMs, type TenantTransaction } from '../../schema/index.ts'
 import type { Database, TenantId } from '../../session/index.ts'
 
 /**
@@ -10,12 +10,27 @@ const instanceLeftMs = 2_000
 /**
  * Renews the registration of an instance. If it has expired, the instance joins again, because another instance may have run
  * alone meanwhile. Returns whether other instances run.
+ *
+ * If no registration is valid any more, the database was away: those of that moment continue, so that no instance waits to join.
+ * None of them can have seen another expire: while its own was valid, one that was renewed at most
+ * `instanceGoneMs - registrationValidMs` earlier was still listed.
  */
 export async function seeInstance(
   transaction: TenantTransaction,
   instance: string,
 ): Promise<{ others: boolean }> {
   await sql`delete from instances where seen_at < clock_timestamp() - interval '1 hour'`.execute(transaction)
+  await sql`
+    with newest as (select max(seen_at) as seen_at from instances),
+    together as (
+      select instance_id from instances, newest
+      where newest.seen_at < clock_timestamp() - make_interval(secs => ${registrationValidMs / 1000})
+        and instances.seen_at > newest.seen_at - make_interval(secs => ${(instanceGoneMs - registrationValidMs) / 1000})
+    )
+    update instances set seen_at = clock_timestamp()
+    where instance_id in (select instance_id from together)
+      and exists (select from together where instance_id = ${instance})
+  `.execute(transaction)
   await sql`
     insert into instances as known values (${instance}, clock_timestamp(), clock_timestamp())
     on conflict (instance_id) do update set
