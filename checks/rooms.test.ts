@@ -29,20 +29,24 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
     rooms: ['runtime'],
     outside: ['@node-rs/argon2', 'contract/src/', 'fast-jwt', 'node:'],
   },
+  'database/hosts': {
+    rooms: [],
+    outside: ['pg'],
+  },
   configuration: {
-    rooms: ['security'],
+    rooms: ['security', 'database/hosts'],
     outside: ['contract/src/', 'geography/src/edit-distance.ts', 'node:'],
   },
   'database/schema': {
-    rooms: [],
+    rooms: ['database/hosts'],
     outside: ['engine/src/', 'kysely', 'node:', 'pg'],
   },
   'database/session': {
-    rooms: ['runtime', 'database/schema'],
+    rooms: ['runtime', 'database/hosts', 'database/schema'],
     outside: ['kysely', 'node:', 'pg'],
   },
   'database/queries': {
-    rooms: ['database/schema', 'database/session'],
+    rooms: ['database/hosts', 'database/schema', 'database/session'],
     outside: ['contract/src/', 'engine/src/', 'kysely', 'node:', 'pg'],
   },
   'embedded-postgres': {
@@ -210,6 +214,7 @@ const rooms: Readonly<Record<string, { rooms: readonly string[]; outside: readon
       'csv',
       'security',
       'configuration',
+      'database/hosts',
       'database/schema',
       'database/session',
       'database/queries',
@@ -430,6 +435,13 @@ describe.each(Object.entries(rooms))('the room server/src/%s', (room, { outside 
     const touching = filesIn(server, room).filter((path) => forbidden.test(withoutComments(textOf(path))))
     expect(touching).toEqual([])
   })
+})
+
+test('every connection to the database of a URL finds the primary: clients of the driver are made in two rooms only', () => {
+  const makers = filesOf(server).filter((path) => /new pg\.Client\(/.test(withoutComments(textOf(path))))
+  expect(new Set(makers.map((path) => folderOf(server, path)))).toEqual(
+    new Set(['database/hosts', 'embedded-postgres']),
+  )
 })
 
 test('importsOf() sees imports: an endpoint imports the engine, its contract and the queries', () => {

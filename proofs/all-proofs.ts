@@ -8,6 +8,7 @@ import { concurrencyWalk, keepFirstTenant, setForConnection } from './concurrenc
 import { cutDatabase } from './cut-database.ts'
 import { databaseRestarts } from './database-restarts.ts'
 import { eventCrashes } from './event-crashes.ts'
+import { failover } from './failover.ts'
 import { firstStartsProof } from './first-starts.ts'
 import { fullDisk } from './full-disk.ts'
 import { heavyRequestsProof } from './fuzz-costs.ts'
@@ -171,6 +172,7 @@ export const allProofs: readonly { readonly proof: Proof; readonly minutes: numb
   { proof: clockJumps, minutes: 1 },
   { proof: liveMigrations, minutes: 2.5 },
   { proof: rollingRestart, minutes: 2 },
+  { proof: failover, minutes: 3 },
   { proof: pointInTime, minutes: 1.5 },
   { proof: eventCrashes, minutes: 4 },
   { proof: simulation, minutes: 2.5 },

@@ -16,8 +16,12 @@ import { proofFolder } from './own-postgres.ts'
 
 /** PostgreSQL programs for a drill, from the npm package or from a folder. */
 export interface DrillPrograms {
-  /** Starts the server in the cluster's folder, and waits until it accepts writes. */
-  start(cluster: DrillCluster, settings: Readonly<Record<string, string>>): Promise<DrillServer>
+  /** Starts the server in the cluster's folder, and waits until it accepts writes; as a standby, until it accepts reads. */
+  start(
+    cluster: DrillCluster,
+    settings: Readonly<Record<string, string>>,
+    as?: 'primary' | 'standby',
+  ): Promise<DrillServer>
   init(cluster: DrillCluster): void
   /** Copies a running cluster without its write-ahead log, which is in the archive. Returns a description of the method. */
   baseBackup(server: DrillServer, from: DrillCluster, to: DrillCluster): Promise<string>
@@ -32,6 +36,8 @@ export interface DrillCluster {
 
 export interface DrillServer {
   url(user: string, database: string): string
+  /** The folder of its Unix socket. */
+  readonly socket: string
   /** Stops the server at once without cleanup, like the loss of a machine. */
   lose(): Promise<void>
 }
@@ -76,7 +82,7 @@ export function drillPrograms(bin: string | null, { durable }: { durable: boolea
         '-N',
       ])
     },
-    async start({ place }, settings) {
+    async start({ place }, settings, as = 'primary') {
       const socket = join(place.folder, 's')
       makeFolderFor(place.account, socket)
       const output = openSync(place.log, 'a', 0o600)
@@ -94,7 +100,7 @@ export function drillPrograms(bin: string | null, { durable }: { durable: boolea
       )
       closeSync(output)
       const server = running(child, socket)
-      await waitForWrites(child, server, place)
+      await waitForAnswers(child, server, place, as)
       return server
     },
     async baseBackup(server, from, to) {
@@ -129,6 +135,7 @@ export function drillPrograms(bin: string | null, { durable }: { durable: boolea
 
 function running(child: ChildProcess, socket: string): DrillServer {
   return {
+    socket,
     url: (user, database) =>
       `postgres://${user}@localhost:5432/${database}?host=${encodeURIComponent(socket)}`,
     async lose() {
@@ -141,8 +148,13 @@ function running(child: ChildProcess, socket: string): DrillServer {
 
 const startMsMax = 60_000
 
-/** Waits until the server has finished recovery and accepts writes. */
-async function waitForWrites(child: ChildProcess, server: DrillServer, { log }: Place): Promise<void> {
+/** Waits until the server accepts reads, and, unless it is a standby, has finished recovery and accepts writes. */
+async function waitForAnswers(
+  child: ChildProcess,
+  server: DrillServer,
+  { log }: Place,
+  as: 'primary' | 'standby',
+): Promise<void> {
   for (const began = performance.now(); performance.now() - began < startMsMax; await delay(20)) {
     if (child.exitCode !== null || child.signalCode !== null) break
     const client = new pg.Client({ connectionString: server.url('postgres', 'postgres') })
@@ -150,7 +162,7 @@ async function waitForWrites(child: ChildProcess, server: DrillServer, { log }: 
     try {
       await client.connect()
       const { rows } = await client.query<{ waits: boolean }>('select pg_is_in_recovery() as waits')
-      if (rows[0]?.waits === false) return
+      if (as === 'standby' || rows[0]?.waits === false) return
     } catch {
       // The server does not accept connections yet.
     } finally {

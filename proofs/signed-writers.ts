@@ -49,15 +49,17 @@ export function writersLog(): WritersLog {
 
 /**
  * Lets every writer send updates until `isOver`. Each update sets four fields to a new value. An update that does not get 200 is
- * sent again with the same bytes. `url` is read before each request, because the service may have moved.
+ * sent again with the same bytes. `url` is read before each request, because the service may have moved. With `everyMs`, a writer
+ * sends one request in that time, also after a failure; without, as many as it can.
  */
 export async function write(
   writers: readonly Writer[],
   log: WritersLog,
   url: () => string,
   isOver: () => boolean,
+  everyMs?: number,
 ): Promise<void> {
-  await Promise.all(writers.map((writer) => writeOne(writer, log, url, isOver)))
+  await Promise.all(writers.map((writer) => writeOne(writer, log, url, isOver, everyMs)))
 }
 
 const firstValue = 1000
@@ -67,6 +69,7 @@ async function writeOne(
   log: WritersLog,
   url: () => string,
   isOver: () => boolean,
+  everyMs: number | undefined,
 ): Promise<void> {
   while (!isOver()) {
     const value = (log.sent.get(laneRef) ?? firstValue) + 1
@@ -80,15 +83,15 @@ async function writeOne(
     const timestamp = Math.floor(Date.now() / 1000)
     log.sent.set(laneRef, value)
     for (let status = 0; status !== 200 && !isOver(); ) {
+      const began = performance.now()
       status = await send(integration, bytes, timestamp, log, url())
       if (status === 200) {
         const digest = createHash('sha256').update(`${timestamp}.${bytes}`).digest('hex')
         const mine = log.acknowledged.get(laneRef) ?? []
         mine.push({ value, digest })
         log.acknowledged.set(laneRef, mine)
-      } else {
-        await delay(status === 429 ? 60 : 30)
-      }
+      } else if (everyMs === undefined) await delay(status === 429 ? 60 : 30)
+      if (everyMs !== undefined) await delay(Math.max(0, everyMs - (performance.now() - began)))
     }
   }
 }

@@ -166,6 +166,10 @@ describe('the line about an error', () => {
       /no space left on the disk of \/data/,
     ],
     [
+      Object.assign(new Error('transaction blocks not allowed in statement pooling mode'), { code: '08P01' }),
+      /^The pooler of DATABASE_URL is in statement mode/,
+    ],
+    [
       Object.assign(new Error('cannot execute INSERT in a read-only transaction'), { code: '25006' }),
       /^The database is read-only: DATABASE_URL must name the primary/,
     ],

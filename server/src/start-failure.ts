@@ -30,6 +30,11 @@ const remedies: readonly Remedy[] = [
       'The database is read-only: DATABASE_URL must name the primary, not a standby, and its transactions must not be read-only by default.',
   },
   {
+    signs: /statement pooling/,
+    says: () =>
+      'The pooler of DATABASE_URL is in statement mode, which has no transactions: set pool_mode = transaction in it, and start again.',
+  },
+  {
     signs: /EROFS|Read-only file system|readonly database/i,
     says: (where) =>
       `The disk of ${where} is read-only: make it writable, or set DATA_DIR to a folder on another disk.`,

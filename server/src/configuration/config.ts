@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { signUpsPerNetworkPerHour } from '#contract/limits.ts'
+import { urlProblem } from '../database/hosts/index.ts'
 import {
   isHost,
   isNameOrNetwork,
@@ -222,9 +223,8 @@ class Settings {
   postgresUrl(name: string): string | null {
     const text = this.text(name)
     if (text === undefined) return null
-    if (!URL.canParse(text) || !/^postgres(ql)?:$/.test(new URL(text).protocol)) {
-      this.problems.push(`${name} must be a URL such as postgres://user:password@host:5432/lanewise.`)
-    }
+    const problem = urlProblem(text)
+    if (problem !== null) this.problems.push(`${name} ${problem}`)
     return text
   }
 }

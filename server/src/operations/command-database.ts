@@ -2,7 +2,14 @@ import type pg from 'pg'
 import { type Config, ConfigError } from '../configuration/index.ts'
 import { findTenant, listTenants, type NamedTenant } from '../database/queries/index.ts'
 import { EarlierSchema, migrate, missingMigrations, NewerSchema } from '../database/schema/index.ts'
-import { type Database, deadlinesTimes, openDatabase, tenantId } from '../database/session/index.ts'
+import {
+  type Database,
+  DatabaseUnavailable,
+  deadlinesTimes,
+  openDatabase,
+  tenantId,
+  whyUnavailable,
+} from '../database/session/index.ts'
 import {
   DataFolderInUse,
   embeddedConnections,
@@ -183,6 +190,10 @@ export async function exitCodeOf(main: () => Promise<number>): Promise<number> {
       error instanceof DataFolderInUse ||
       error instanceof EarlierSchema ||
       error instanceof NewerSchema
+    if (error instanceof DatabaseUnavailable) {
+      process.stderr.write(`${whyUnavailable(error)}\n`)
+      return 1
+    }
     process.stderr.write(`${known ? error.message : error instanceof Error ? error.stack : String(error)}\n`)
     return 1
   }

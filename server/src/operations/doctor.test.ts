@@ -101,6 +101,21 @@ test('reports every configuration problem, and checks nothing else', async () =>
   expect(findings).toHaveLength(3)
 })
 
+test('names a read-only database, and checks nothing that writes', async () => {
+  const set = (setting: string) =>
+    asMaker(cluster.makerUrl, (maker) => maker.query(`alter database ${database.name} ${setting}`))
+  await set('set default_transaction_read_only = on')
+  try {
+    const findings = await found(healthy)
+    expect(wrongs(findings)).toEqual([
+      'writes: the database is read-only: default_transaction_read_only is on',
+    ])
+    expect(findings.at(-1)?.mend).toMatch(/^Set it to off/)
+  } finally {
+    await set('reset default_transaction_read_only')
+  }
+})
+
 test('reports a missing database', async () => {
   const port = await freePort()
   const findings = await found({ ...healthy, DATABASE_URL: `postgres://a:b@127.0.0.1:${port}/c` })

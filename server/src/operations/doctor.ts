@@ -1,14 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { statfs } from 'node:fs/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { keyCheckPlace, keyCheckText } from '../access/index.ts'
 import { type Config, ConfigError } from '../configuration/index.ts'
+import { DatabaseClient, urlsOfHosts } from '../database/hosts/index.ts'
 import { readKeyCheck } from '../database/queries/index.ts'
 import { EarlierSchema, missingMigrations, unknownMigrations } from '../database/schema/index.ts'
 import {
   type Database,
   DatabaseUnavailable,
   databaseSafetyFaults,
+  isStatementPooling,
   openDatabase,
   transferFaults,
   type Worker,
@@ -126,7 +128,7 @@ async function examineEmbedded(config: Config, say: Say): Promise<void> {
 async function examineDatabase(config: Config, url: string, clock: () => number, say: Say): Promise<void> {
   const connection = { connectionString: url, connectionTimeoutMillis: connectTimeoutMs }
   const began = performance.now()
-  const client = new pg.Client(connection)
+  const client = new DatabaseClient(connection)
   client.on('error', () => {})
   try {
     await client.connect()
@@ -146,6 +148,11 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
           )
         : ok(`reached in ${Math.round(tookMs)} ms`),
     )
+    const refused = await writesRefused(client)
+    if (refused !== null) {
+      say('writes', refused)
+      return
+    }
     say('PostgreSQL', await postgresVersion(client))
     say('letters', await letters(client))
     say('encryption', await encryption(client, url))
@@ -232,6 +239,7 @@ function unreachable(variable: string, error: unknown): Told {
   const [first] = error instanceof AggregateError ? error.errors : [error]
   const { code, message } = first as { code?: string; message: string }
   const mend: Readonly<Record<string, string>> = {
+    NO_PRIMARY: 'Start or promote one of the hosts, or correct their names.',
     ECONNREFUSED: 'Start PostgreSQL there, or correct the host and port.',
     ENOTFOUND: 'Correct the host: its name cannot be resolved here.',
     '28P01': 'Correct the password.',
@@ -243,6 +251,35 @@ function unreachable(variable: string, error: unknown): Told {
     mend[code ?? ''] ??
       `Correct ${variable}, or the network between this machine and the database. In Kubernetes, name the database in deploy/kubernetes/network-policy.yaml.`,
   )
+}
+
+/** Why the service could not write through this connection; null if it can. */
+async function writesRefused(client: pg.Client): Promise<Told | null> {
+  try {
+    await client.query('begin')
+    const { rows } = await client.query<{ standby: boolean; read_only: boolean }>(
+      `select pg_is_in_recovery() as standby, current_setting('transaction_read_only')::boolean as read_only`,
+    )
+    await client.query('rollback')
+    if (rows[0]?.standby === true) {
+      return wrong(
+        'the database is a standby: it accepts no writes',
+        'Name the primary in DATABASE_URL, or both hosts (docs/deploying.md, "A primary and its standby").',
+      )
+    }
+    return rows[0]?.read_only === true
+      ? wrong(
+          'the database is read-only: default_transaction_read_only is on',
+          'Set it to off for the database and the role of the service, and make a pooler reopen its connections.',
+        )
+      : null
+  } catch (error) {
+    if (!isStatementPooling(error)) throw error
+    return wrong(
+      'the pooler in front of the database is in statement mode, which has no transactions',
+      'Set pool_mode = transaction in it.',
+    )
+  }
 }
 
 /** In the locale C, two spellings of a customer that differ in the case of a non-English letter are two customers. */
@@ -275,7 +312,7 @@ async function encryption(client: pg.Client, url: string): Promise<Told> {
   if (rows[0]?.ssl !== true) {
     return note('traffic to the database is not encrypted', 'Add ?sslmode=verify-full&sslrootcert=FILE.')
   }
-  return new URL(url).searchParams.get('sslmode') === 'no-verify'
+  return new URL(urlsOfHosts(url)[0] ?? url).searchParams.get('sslmode') === 'no-verify'
     ? note(
         'TLS, but the certificate of the database is not verified',
         'Use sslmode=verify-full with sslrootcert=FILE.',
@@ -316,7 +353,7 @@ async function connectionsLeft(client: pg.Client): Promise<Told> {
 }
 
 async function owner(url: string): Promise<Told> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs })
+  const client = new DatabaseClient({ connectionString: url, connectionTimeoutMillis: connectTimeoutMs })
   client.on('error', () => {})
   try {
     await client.connect()

@@ -2,6 +2,7 @@
  * The commands of operators: one *-main.ts file per command, and what only commands use.
  */
 export { atDatabase, CommandRefused, exitCodeOf } from './command-database.ts'
+export { examine } from './doctor.ts'
 export { eraseTenant } from './erase-tenant.ts'
 export { type ExportOptions, exportTenant } from './export-tenant.ts'
 export { type ImportOptions, importedLines, importTenant } from './import-tenant.ts'

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
+import { DatabaseClient } from '../hosts/index.ts'
 
 import type { TenantTransaction } from './tables.ts'
 
@@ -69,7 +70,7 @@ export async function distribute(
     readonly stopped: () => boolean
   },
 ): Promise<Distribution> {
-  const client = new pg.Client(ownerConnection)
+  const client = new DatabaseClient(ownerConnection)
   client.on('error', () => {})
   await client.connect()
   try {

@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
+import { DatabaseClient } from '../hosts/index.ts'
 import { distributeNewTables } from './distribution.ts'
 import { refuseEarlierSchema } from './earlier-schema.ts'
 
@@ -77,7 +78,7 @@ async function applyMissing(
   log: (line: string) => void,
   migrations: readonly Migration[],
 ): Promise<void> {
-  const client = new pg.Client(ownerConnection)
+  const client = new DatabaseClient(ownerConnection)
   // A lost connection also fails the statement. Without a listener, it would end the process with a stack trace.
   client.on('error', () => {})
   client.on('notice', ({ code, message }) => {
@@ -168,7 +169,7 @@ export async function unknownMigrations(connection: pg.ClientConfig): Promise<st
 }
 
 async function migrationsOf(connection: pg.ClientConfig): Promise<string[]> {
-  const client = new pg.Client(connection)
+  const client = new DatabaseClient(connection)
   await client.connect()
   try {
     return await appliedMigrations(client)

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
+import { DatabaseClient } from '../hosts/index.ts'
 import {
   activeWorkers,
   alignFunctionRights,
@@ -108,7 +109,7 @@ async function moveAll(connections: Connections, options: RebalanceOptions): Pro
 }
 
 async function connected(config: pg.ClientConfig): Promise<pg.Client> {
-  const client = new pg.Client(config)
+  const client = new DatabaseClient(config)
   client.on('error', () => {})
   await client.connect()
   return client

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { late, orLate } from '../../runtime/index.ts'
-import { isConnectionLost, isGivenUp } from './database-failures.ts'
+import { isConnectionLost, isGivenUp, writeRefusal } from './database-failures.ts'
 import type { Deadlines } from './deadlines.ts'
 import { deadlineLeftMs, waitWithinDeadline } from './request-deadline.ts'
 
@@ -61,7 +61,8 @@ const sentAt = new WeakMap<pg.PoolClient, number>()
 /**
  * Rolls back the transaction of a connection after a failure. Returns whether the connection can be used again. If the
  * request gave up on a statement, the driver sends the rollback after the answer to that statement. If no
- * answer comes within `answerMs` of the statement, the database does not answer at all.
+ * answer comes within `answerMs` of the statement, the database does not answer at all. A read-only session, such as that of a
+ * former primary, is not used again: the next connection finds the primary.
  */
 export async function usableAfterRollback(
   client: pg.PoolClient,
@@ -70,7 +71,8 @@ export async function usableAfterRollback(
 ): Promise<boolean> {
   const gaveUp = isGivenUp(failure)
   const leftMs = answerMs - (gaveUp ? performance.now() - (sentAt.get(client) ?? 0) : 0)
-  if (leftMs <= 0 || (isConnectionLost(failure) && !gaveUp)) return false
+  if (leftMs <= 0 || writeRefusal(failure) === 'read-only' || (isConnectionLost(failure) && !gaveUp))
+    return false
   try {
     return (await orLate(client.query('rollback'), leftMs)) !== late
   } catch {

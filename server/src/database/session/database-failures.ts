@@ -74,6 +74,7 @@ const networkErrors = new Set([
   'EHOSTUNREACH',
   'ENOTFOUND',
   'EAI_AGAIN',
+  'NO_PRIMARY',
 ])
 
 function sqlState(error: unknown): string | undefined {
@@ -172,5 +173,24 @@ export function reasonOf(error: DatabaseUnavailable | LockTimeout): string {
   if (error instanceof LockTimeout) return 'Another request is changing the same record.'
   if (error instanceof BrokerageBusy) return 'Your brokerage has too many requests in progress.'
   if (error instanceof BrokerageMoving) return 'The data of your brokerage is being moved to another server.'
-  return error instanceof ProcessUnavailable ? error.words : 'The database cannot answer right now.'
+  if (error instanceof ProcessUnavailable) return error.words
+  if (sqlState(error.cause) === 'NO_PRIMARY') return 'None of the hosts of the database accepts writes.'
+  return isStatementPooling(error)
+    ? 'The pooler in front of the database is in statement mode; it must be in transaction mode.'
+    : 'The database cannot answer right now.'
+}
+
+/** Whether a pooler refused a transaction, because it gives each statement another session. */
+export const isStatementPooling = (error: unknown) => /statement pooling/.test(messageOf(error))
+
+/** One line for operators: what failed, why, and where to look. */
+export function whyUnavailable(error: DatabaseUnavailable): string {
+  return `${error.message} (${messageOf(error)}) npm run doctor looks for the reason.`
+}
+
+/** The message of the first cause. A connection that failed at several addresses has none; its first error has one. */
+function messageOf(error: unknown): string {
+  if (error instanceof AggregateError) return messageOf(error.errors[0])
+  if (error instanceof DatabaseUnavailable && error.cause !== undefined) return messageOf(error.cause)
+  return error instanceof Error ? error.message : String(error)
 }

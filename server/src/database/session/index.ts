@@ -7,10 +7,12 @@ export {
   BrokerageMoving,
   DatabaseUnavailable,
   isDuplicateKey,
+  isStatementPooling,
   LockTimeout,
   ProcessUnavailable,
   reasonOf,
   tooLong,
+  whyUnavailable,
 } from './database-failures.ts'
 export { type Deadlines, deadlinesTimes, roleTimeouts, startFactor } from './deadlines.ts'
 export type { Identifiers } from './identifiers.ts'

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { Kysely, PostgresDialect, sql } from 'kysely'
 import pg from 'pg'
+import { DatabaseClient } from '../hosts/index.ts'
 import { hasWorkers, type Tables, type TenantTransaction } from '../schema/index.ts'
 import { askChangedTenants, type ChangedTenants } from './changed-tenants.ts'
 import { ask, entering, settingTimeouts, type Timeouts, timeoutsNow } from './connection.ts'
@@ -244,7 +245,13 @@ function openPool(
   { connectionMs, statementMs }: Deadlines,
   settings: pg.PoolConfig,
 ): pg.Pool {
-  const pool = new pg.Pool({ ...connection, ...settings, connectionTimeoutMillis: connectionMs, types })
+  const pool = new pg.Pool({
+    ...connection,
+    ...settings,
+    connectionTimeoutMillis: connectionMs,
+    types,
+    Client: DatabaseClient,
+  })
   // Without a listener, the failure of an idle connection would end the process.
   pool.on('error', (error) => onIdleError?.(error))
   pool.on('connect', (client) => {

@@ -1,4 +1,5 @@
-import pg from 'pg'
+import type pg from 'pg'
+import { DatabaseClient } from '../../hosts/index.ts'
 import { type TenantId, tenantId } from '../../session/index.ts'
 
 export interface NamedTenant {
@@ -10,7 +11,7 @@ export interface NamedTenant {
 export async function listTenants(
   ownerConnection: pg.ClientConfig,
 ): Promise<(NamedTenant & { readonly status: 'active' | 'suspended'; readonly isTest: boolean })[]> {
-  const client = new pg.Client({
+  const client = new DatabaseClient({
     ...ownerConnection,
     connectionTimeoutMillis: 5_000,
     statement_timeout: 5_000,
@@ -50,7 +51,7 @@ export async function eraseTenantRows(
   tenant: TenantId,
   { dryRun, onTable = () => {} }: { dryRun: boolean; onTable?: (table: string, rows: number) => void },
 ): Promise<TenantRows> {
-  const client = new pg.Client({ ...ownerConnection, connectionTimeoutMillis: 5_000 })
+  const client = new DatabaseClient({ ...ownerConnection, connectionTimeoutMillis: 5_000 })
   await client.connect()
   try {
     await client.query('begin')

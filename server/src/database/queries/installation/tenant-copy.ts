@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { DatabaseClient } from '../../hosts/index.ts'
 import type { Identifiers, TenantId } from '../../session/index.ts'
 import { tenantTables } from './operators.ts'
 
@@ -78,7 +79,7 @@ export async function copyingTenant<T>(
   kind: 'read' | 'write',
   work: (copy: TenantCopy) => Promise<T>,
 ): Promise<T> {
-  const client = new pg.Client({ ...ownerConnection, connectionTimeoutMillis: 5_000 })
+  const client = new DatabaseClient({ ...ownerConnection, connectionTimeoutMillis: 5_000 })
   // Without a listener, a connection that is lost between two statements would end the process. The next statement fails.
   client.on('error', () => {})
   await client.connect()
@@ -109,7 +110,7 @@ export async function analyzeTables(
   ownerConnection: pg.ClientConfig,
   tables: readonly string[],
 ): Promise<void> {
-  const client = new pg.Client({ ...ownerConnection, connectionTimeoutMillis: 5_000 })
+  const client = new DatabaseClient({ ...ownerConnection, connectionTimeoutMillis: 5_000 })
   client.on('error', () => {})
   await client.connect()
   try {
