@@ -82,6 +82,9 @@ export function recordProblem(
   // A warning only, because the database works and other brokerages are served.
   if (failure === 'brokerage-busy' || failure === 'brokerage-moving') log.warn(about, failure)
   else if (failure === 'process-unavailable') log.warn({ ...about, err: why.cause }, failure)
+  // A readiness check that fails has no cause: its detail is the reason.
+  else if (why.code === 'unavailable' && why.cause === undefined)
+    log.error({ ...about, detail: why.message }, why.code)
   else if (why.status >= 500) log.error({ ...about, err: why.cause }, why.code)
   else log.info(about, 'refused')
 }

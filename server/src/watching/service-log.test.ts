@@ -14,3 +14,30 @@ test('an error is logged with its message and cause, without other properties', 
   expect(err.stack).toContain('service-log.test')
   expect(lines.join()).not.toContain('Harvest Table')
 })
+
+test('of many equal errors, one in ten seconds has its stack, and each other line is shorter than 500 bytes', () => {
+  const lines: string[] = []
+  let now = 0
+  const log = serviceLog('info', { write: (line) => lines.push(line) }, () => now)
+  const about = {
+    request_id: '0d5ab7f4-51b3-4b8f-9a55-3a9f2e7b1c11',
+    tenant_id: 2_147_483_647,
+    code: 'unavailable',
+  }
+  const fail = (message: string) =>
+    log.error(
+      { ...about, err: new Error('The database cannot answer.', { cause: new Error(message) }) },
+      'unavailable',
+    )
+  for (; now < 20_000; now += 100) fail(`connect ECONNREFUSED 10.0.0.6:5432 ${'x'.repeat(1_000)}`)
+  fail('another cause')
+  const withStack = lines.filter((line) => line.includes('"stack"'))
+  expect(withStack.map((line) => JSON.parse(line).err.cause.message.slice(0, 20))).toEqual([
+    'connect ECONNREFUSED',
+    'connect ECONNREFUSED',
+    'another cause',
+  ])
+  const others = lines.filter((line) => !line.includes('"stack"'))
+  expect(others).toHaveLength(198)
+  expect(Math.max(...others.map((line) => line.length))).toBeLessThan(500)
+})
