@@ -85,7 +85,10 @@ async function imported(
   return errors.length === 0 ? '' : text(errors)
 }
 
-/** Pasted rows as the desk saves them: the quotes that were read are sent as a request. A wrong row stays, and the others are saved. */
+/**
+ * Pasted rows as the desk saves them: cells that are only not known are confirmed, and the quotes that were read are sent as a request. A
+ * wrong row stays, and the others are saved.
+ */
 async function pasted(by: Integration, quotes: readonly Sent[]): Promise<string> {
   const { customer_name } = quotes[0] ?? {}
   const names = [...new Set(quotes.flatMap((quote) => Object.keys(quote)))]

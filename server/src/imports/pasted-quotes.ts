@@ -261,14 +261,15 @@ function* isOtherHeader([first, ...rest]: readonly Line[]): Steps<boolean> {
   )
 }
 
-/** The fields by the names of columns; if these do not name both places, also by the cells. */
+/** The fields by the names of columns; if these do not name both places, also by the cells, except of columns with a known name. */
 function* fieldsOf(names: readonly string[] | null, cells: Cells): Steps<(Field | null)[]> {
   const byName = names === null ? [] : yield* fieldsByName(names, cells)
   if (hasEnds(byName)) return byName
   const byContent = yield* fieldsByContent(cells)
   return Array.from({ length: Math.max(byName.length, byContent.length) }, (_, at) => {
     const field = byContent[at] ?? null
-    return byName[at] ?? (byName.includes(field) ? null : field)
+    const isKnown = knownNames([names?.[at] ?? '']) > 0
+    return byName[at] ?? (isKnown || byName.includes(field) ? null : field)
   })
 }
 
