@@ -34,6 +34,7 @@ export const kindOfField: ReadonlyMap<string, GivenKind | null> = new Map<string
   ].map(({ sent, unit }) => [sent ?? '', kindOfUnit[unit]] as const),
   ['carrier_mc', 'id'],
   ['decided_at', 'time'],
+  ['updated_at', 'time'],
   ['reference', 'id'],
   ['external_id', 'id'],
   ['lane_ref', 'id'],

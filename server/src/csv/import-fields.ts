@@ -401,6 +401,18 @@ export const importFields = {
       'Load Date',
     ],
   },
+  updated_at: {
+    description: 'when the row was changed last: of several rows with one id, the latest counts',
+    aliases: [
+      'Updated',
+      'Updated On',
+      'Last Updated',
+      'Modified',
+      'Modified At',
+      'Last Modified',
+      'Modified Date',
+    ],
+  },
   rate_type: {
     description: 'spot or contract',
     aliases: ['Spot Contract', 'Spot or Contract', 'Contract Type', 'Pricing Type', 'Quote Type'],

@@ -55,7 +55,7 @@ it('asks about a column of ids with one value in all rows, and about an id of to
   const notesOf = (ids: readonly (string | null)[]) => {
     const file = new FileIds()
     for (const [nth, id] of ids.entries()) if (id !== null) file.add(id, nth + 2)
-    return sharedIdNotes(file.shared(100, 'Contract'), 0, 'Contract')
+    return sharedIdNotes(file.shared(100, 'Contract'), 0, 'Contract', '')
   }
   const asked = [{ column: 'Contract', choices: [{ map: 'reference=' }] }]
   expect(notesOf(['C-1', 'C-1', null, 'C-1', 'C-1', 'C-1'])).toMatchObject(asked)

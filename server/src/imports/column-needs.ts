@@ -62,6 +62,9 @@ const assumedDate =
 /** The fields that can date a quote, best first. */
 export const dateFields = ['quoted_at', 'booked_at', 'decided_at', 'pickup_date'] as const
 
+/** The fields of a file with dates in their cells. */
+export const datedFields = [...dateFields, 'updated_at'] as const
+
 const bookingNeed = 'a booking or an outcome'
 
 /** The fields that a row with a lane_ref can update. */

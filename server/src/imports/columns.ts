@@ -39,7 +39,7 @@ export interface Columns {
   readonly currencies: Readonly<Partial<Record<ImportFieldName, Currency>>>
   /** The currency of the whole file, if the map or a line above the header states it. */
   readonly fileCurrency: FileCurrency | null
-  /** What happens to a row whose id is that of a quote with another customer and another day: it is refused, or updates the quote. */
+  /** What happens to a row whose id is that of a quote of another day: it is refused, or updates the quote. */
   readonly sameIds: SameIds
   /** The order of day and month that the map chooses, as in `dates=day_first`; null if it chooses none. */
   readonly dates: DateOrder | null
@@ -72,8 +72,8 @@ export type ReadColumns = { readonly columns: Columns } | { readonly problems: r
  * Reads the header of a file. `map` (`field=column` pairs separated by commas) takes precedence over the known names. A pair without
  * a column, `outcome=`, leaves that field unread; `outcome=#3` reads the third column; `equipment==Van` states a value for all rows. All problems are reported at once.
  * `basis=linehaul` states the basis of all rates in the file, `cost_basis=all_in` that of all truck costs, and `currency=CAD` the
- * currency of all amounts without a currency of their own. With `same_ids=update`, rows with the id of a quote update it even if customer
- * and day are others. `dates=day_first` chooses the order of day and month. `outcome:Lost to CHR=lost` states what a word means.
+ * currency of all amounts without a currency of their own. With `same_ids=update`, rows with the id of a quote update it even if the day
+ * is another one. `dates=day_first` chooses the order of day and month. `outcome:Lost to CHR=lost` states what a word means.
  *
  * @example readColumns(['Ship From', 'Ship To', 'Equip', 'Sell Rate', 'Quote Date'])
  *   // { columns: { names: { origin: 'Ship From', destination: 'Ship To', equipment: 'Equip', ... }, ... } }
@@ -176,7 +176,10 @@ function* matchHeaders(header: readonly string[], map: string): Steps<MatchedHea
   const given = Object.keys(positions) as ImportFieldName[]
   const { of, doubtful } = matchFields(candidates, 'ask', given, (field) => sameMeaning[field] ?? [])
   for (const [field, { at }] of of) positions[field] = at
-  for (const [field, several] of doubtful) problems.push(twoColumns(field, several, headers))
+  // Two columns with times of changes are no reason to refuse a file: neither is read.
+  for (const [field, several] of doubtful) {
+    if (field !== 'updated_at') problems.push(twoColumns(field, several, headers))
+  }
   problems.push(...otherTerms(headers, positions))
   for (const end of ends) {
     settlePlace(positions, end, constants)

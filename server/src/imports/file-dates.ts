@@ -10,11 +10,11 @@ import {
   type SeenDates,
   utcDates,
 } from '../csv/index.ts'
-import type { dateFields } from './column-needs.ts'
+import type { datedFields } from './column-needs.ts'
 import type { Columns } from './columns.ts'
 import type { ImportNote } from './import-notes.ts'
 
-export type DateField = (typeof dateFields)[number]
+export type DateField = (typeof datedFields)[number]
 
 /** How the brokerage of a file writes dates. */
 export interface DateSettings {

@@ -34,6 +34,7 @@ import {
   type TableRow,
   tablePieces,
 } from '../tables/index.ts'
+import { ChangeOrder, type RowInTurn } from './change-order.ts'
 import { amountsLikeIds } from './column-content.ts'
 import { type Columns, matchColumns, withCurrencyAbove } from './columns.ts'
 import { ErrorCauses } from './error-causes.ts'
@@ -254,6 +255,7 @@ class ImportRun {
   readonly #notGiven = new NotGivenCells()
   readonly #unknownPlaces = new UnknownPlaces()
   readonly #lowRates = new LowRates()
+  readonly #changeOrder = new ChangeOrder()
   #rowsOfOtherLoads = 0
   #rowsOfSharedIds = 0
   #dates: FileDates | null = null
@@ -301,6 +303,7 @@ class ImportRun {
         ids: this.#job.file.seen.ids,
         unknownPlaces: this.#unknownPlaces,
         lowRates: this.#lowRates,
+        changeOrder: this.#changeOrder,
       }
       for await (const { batch, bytesRead, leftOut } of batchesOf(csv, settling)) {
         this.#leftOutLines = leftOut
@@ -346,6 +349,7 @@ class ImportRun {
         this.#job.file.seen.ids,
         this.#rowsOfSharedIds,
         columns.names.reference ?? columns.names.lane_ref ?? 'reference',
+        this.#changeOrder.words(columns),
       ),
       ...this.#words.notes(),
       ...this.#notGiven.notes,
@@ -490,9 +494,12 @@ async function* batchesOf(
     leftOut = addLeftOut(leftOut, piece.leftOut)
     for (const row of piece.rows) {
       const shared = settling.ids.get(row.line)
-      if (shared === undefined || shared.namesNone) settleRow(batch, row, settling)
+      if (shared === undefined || shared.namesNone) settleRow(batch, { row, turn: row.line }, settling)
       else if (row.line !== shared.last) waiting.add(shared, row)
-      else for (const one of [...waiting.take(shared), row]) settleRow(batch, one, settling)
+      else {
+        const rows = settling.changeOrder.sorted([...waiting.take(shared), row], settling.context)
+        for (const one of rows) settleRow(batch, one, settling)
+      }
       if (batch.weight < rowsPerBatch) continue
       yield { batch, bytesRead, leftOut }
       batch = emptyBatch()
@@ -510,10 +517,11 @@ interface Settling {
   readonly ids: SharedIds
   readonly unknownPlaces: UnknownPlaces
   readonly lowRates: LowRates
+  readonly changeOrder: ChangeOrder
 }
 
 /** Reads one row into a batch, as a quote, a booking, a repeated row or errors. */
-function settleRow(batch: Batch, row: TableRow, settling: Settling): void {
+function settleRow(batch: Batch, { row, turn }: RowInTurn, settling: Settling): void {
   const { context, unknownPlaces, lowRates } = settling
   batch.weight++
   const { read, returned, leftOut, stated }: ReadLine = row.malformed
@@ -537,12 +545,12 @@ function settleRow(batch: Batch, row: TableRow, settling: Settling): void {
     unknownPlaces.add(line, read.quote.columns)
     lowRates.add(line, read.quote.columns)
   }
-  const settled = read.kind === 'quote' ? settleQuote(line, read.quote, settling) : read
+  const settled = read.kind === 'quote' ? settleQuote({ line, turn }, read.quote, settling) : read
   if (settled === 'repeated') batch.rowsRepeated++
   else if (returned !== null && !('sameId' in settled)) {
     const quote = 'kind' in settled ? null : settled
     const errors = 'kind' in settled ? settled.errors : []
-    batch.returned.push({ line, row: returned, quote, errors, leftOut })
+    batch.returned.push({ line, turn, row: returned, quote, errors, leftOut })
   } else if ('kind' in settled) {
     batch.rowsRefused++
     batch.words.push(...wordsOf(settled.errors))
@@ -580,12 +588,12 @@ function refused(column: string, detail: string): Refused {
 
 /** A row with its identity, unless the row before it with the same id says the same, or the id names no single load. */
 function settleQuote(
-  line: number,
+  { line, turn }: Pick<SettledQuote, 'line' | 'turn'>,
   quote: ImportedQuote,
   { context, identify, ids }: Settling,
 ): SettledQuote | 'repeated' | (Refused & { readonly sameId: true }) {
   const identity = identify(quote, line, ids.get(line))
-  if ('fingerprint' in identity) return { line, quote, ...identity }
+  if ('fingerprint' in identity) return { line, turn, quote, ...identity }
   if (identity.saysTheSame) return 'repeated'
   const column = context.columns.names.reference ?? context.columns.names.lane_ref ?? 'reference'
   const detail = `${column} must name one load; line ${identity.sameIdAt} has the same one, as do too many rows of this file. Give each load a ${column} of its own, or leave the column out with the map reference=.`

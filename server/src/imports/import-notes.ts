@@ -142,7 +142,7 @@ const wordsMax = 3
 /** The question about refused rows with the id of a quote of another load; none without such rows. */
 export function otherLoadsNotes(count: number, column: string | null): ImportNote[] {
   if (count === 0) return []
-  const detail = `${howMany(count, 'row')} ${were(count)} refused: ${column} is that of a quote with another customer and another day.`
+  const detail = `${howMany(count, 'row')} ${were(count)} refused: ${column} is that of a quote with another day.`
   return [
     {
       code: 'same_ids',

@@ -12,7 +12,7 @@ export interface MapSettings {
   cost_basis?: RateBasis
   /** The currency of amounts without their own; null for `currency=`, which ignores the lines above the header. */
   currency?: Currency | null
-  /** What a row does to a quote that has its id, another customer and another day. */
+  /** What a row does to a quote that has its id and another day. */
   same_ids?: 'update'
   /** The order of day and month. */
   dates?: DateOrder

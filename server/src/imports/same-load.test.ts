@@ -49,14 +49,30 @@ describe('isOtherLoad', () => {
       quoteOf('Acme Foods'),
       rowOf('Beta Mills', { pickup: '2026-04-01' }),
     ],
+    ['the same customer a month later', quoteOf('Acme Foods'), rowOf('Acme Foods', april)],
+    ['another spelling a month later', quoteOf('Acme Foods'), rowOf('ACME FOODS, Inc.', april)],
+    ['a load without a customer a month later', quoteOf('Acme Foods'), rowOf('Customer not given', april)],
+    [
+      'the same customer, booked and picked up on other days',
+      quoteOf('Acme Foods', { pickup: '2026-03-08', booked: '2026-03-07' }),
+      rowOf('Acme Foods', { pickup: '2026-04-08', booked: '2026-04-07' }),
+    ],
   ])('%s is another load', (_, quote, row) => {
     expect(isOtherLoad(quote, row)).toBe(true)
   })
 
   it.each<[string, QuoteRow, ImportedQuote]>([
-    ['the same customer on another day', quoteOf('Acme Foods'), rowOf('Acme Foods', april)],
-    ['another spelling on another day', quoteOf('Acme Foods'), rowOf('ACME FOODS, Inc.', april)],
-    ['the customer of the booking', { ...quoteOf('Acme'), customer_name: 'Beta' }, rowOf('Beta', april)],
+    [
+      'the same customer with a rescheduled pickup',
+      quoteOf('Acme Foods', { pickup: '2026-03-08' }),
+      rowOf('ACME FOODS, Inc.', { pickup: '2026-04-08' }),
+    ],
+    [
+      'the customer of the booking with a rescheduled pickup',
+      { ...quoteOf('Acme', { pickup: '2026-03-08' }), customer_name: 'Beta' },
+      rowOf('Beta', { pickup: '2026-04-08' }),
+    ],
+    ['the same customer three days later', quoteOf('Acme'), rowOf('Acme', { quoted: '2026-03-04' })],
     ['another customer on the same day', quoteOf('Acme Foods'), rowOf('Beta Mills', march)],
     [
       'another customer three days later',
@@ -74,8 +90,8 @@ describe('isOtherLoad', () => {
       rowOf('Beta Mills', { quoted: '2026-05-01', booked: '2026-03-10T10:00Z' }),
     ],
     ['another customer, without a day', quoteOf('Acme Foods'), rowOf('Beta Mills', {})],
-    ['no customer in the row', quoteOf('Acme Foods'), rowOf('Customer not given', april)],
-    ['no customer in the quote', quoteOf('Customer not given'), rowOf('Beta Mills', april)],
+    ['no customer in the row', quoteOf('Acme Foods'), rowOf('Customer not given', { pickup: '2026-04-01' })],
+    ['no customer in the quote', quoteOf('Customer not given'), rowOf('Beta', { pickup: '2026-04-01' })],
   ])('%s is the same load', (_, quote, row) => {
     expect(isOtherLoad(quote, row)).toBe(false)
   })
@@ -83,6 +99,6 @@ describe('isOtherLoad', () => {
 
 it('names both loads, and what a person can do', () => {
   expect(otherLoadWords(quoteOf('Acme Foods'), rowOf('Beta Mills', april), 'Load ID')).toBe(
-    'is the Load ID of the quote 48211093754-1-1 ("Acme Foods", 2026-03-01), and this row has another customer and another day ("Beta Mills", 2026-04-01). Give this load a Load ID of its own. If it is the same load, import the file with the map same_ids=update; if the column has no ids of loads, with reference=',
+    'is the Load ID of the quote 48211093754-1-1 ("Acme Foods", 2026-03-01), and this row has another day ("Beta Mills", 2026-04-01). Give this load a Load ID of its own. If it is the same load, import the file with the map same_ids=update; if the column has no ids of loads, with reference=',
   )
 })

@@ -18,22 +18,28 @@ const dayMs = 86_400_000
 const sameLoadDaysMax = 3
 
 /**
- * Whether a row is of another load than the quote that has its id: neither a customer nor a day is the same. A different spelling of the
- * customer or a corrected day alone makes no other load, and neither does a customer or a day that is not known.
+ * Whether a row is of another load than the quote that has its id: no day is the same. The id may be that of a contract, which has many
+ * loads. For another customer, any days count; for the same one, or if none is known, only that it was quoted or booked on another day:
+ * a pickup is rescheduled.
  */
 export function isOtherLoad(quote: QuoteRow, row: ImportedQuote): boolean {
   const [known, said] = [factsOfQuote(quote), factsOfRow(row)]
-  if (known.customers.length === 0 || said.customers.length === 0) return false
-  return !said.customers.some((name) => known.customers.includes(name)) && isOtherDay(known, said)
+  const isOtherCustomer =
+    known.customers.length > 0 &&
+    said.customers.length > 0 &&
+    !said.customers.some((name) => known.customers.includes(name))
+  return isOtherDay(known, said, isOtherCustomer)
 }
 
 const kindsOfDay = ['quoted', 'pickup', 'booked'] as const
 const daysOf = (facts: LoadFacts) => kindsOfDay.flatMap((kind) => facts[kind] ?? [])
 const areNear = (one: number, other: number) => Math.abs(one - other) <= sameLoadDaysMax * dayMs
 
-function isOtherDay(known: LoadFacts, said: LoadFacts): boolean {
+function isOtherDay(known: LoadFacts, said: LoadFacts, isOtherCustomer: boolean): boolean {
   const both = kindsOfDay.filter((kind) => known[kind] !== null && said[kind] !== null)
-  if (both.length > 0) return !both.some((kind) => areNear(known[kind] ?? 0, said[kind] ?? 0))
+  if (both.some((kind) => areNear(known[kind] ?? 0, said[kind] ?? 0))) return false
+  if (!isOtherCustomer) return both.some((kind) => kind !== 'pickup')
+  if (both.length > 0) return true
   const days = daysOf(said)
   return days.length > 0 && !days.some((one) => daysOf(known).some((other) => areNear(one, other)))
 }
@@ -82,5 +88,5 @@ export function otherLoadWords(
   const said = factsOfRow(row)
   const known = loadWords(quote.customer_name ?? quote.quoted_customer_name ?? '', factsOfQuote(quote).quoted)
   const other = loadWords(row.customerName, daysOf(said)[0] ?? null)
-  return `is the ${column} of ${where} (${known}), and this row has another customer and another day (${other}). Give this load a ${column} of its own. If it is the same load, import the file with the map same_ids=update; if the column has no ids of loads, with reference=`
+  return `is the ${column} of ${where} (${known}), and this row has another day (${other}). Give this load a ${column} of its own. If it is the same load, import the file with the map same_ids=update; if the column has no ids of loads, with reference=`
 }

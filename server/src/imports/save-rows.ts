@@ -97,12 +97,12 @@ export async function saveRows(
     // A row without an id is identified by all its values.
     else if (row.said === null) rows.rowsRepeated++
     else {
-      const { line, after, quote } = row
+      const { line, turn, after, quote } = row
       // Of several rows with one id, the quote has the digest of the last. Then each was applied before, or refused.
       const said = lastSaid.get(key) ?? row.said
       const isRepeated = said === before?.said
       if (isRepeated && after === null) rows.rowsRepeated++
-      else known.push({ line, after, quoteId, said, isRepeated, reported: quote.reported, quote })
+      else known.push({ line, turn, after, quoteId, said, isRepeated, reported: quote.reported, quote })
     }
   }
   rows.rowsAdded += made.rows.length
@@ -153,7 +153,7 @@ async function bookedRows(
     const quoteId = refs.get(laneRef)
     if (quoteId !== undefined) {
       count(rows.outcomes, { quote: null, reported }, 1)
-      return [{ line, after: null, quoteId, said, isRepeated: false, reported, quote: null }]
+      return [{ line, turn: line, after: null, quoteId, said, isRepeated: false, reported, quote: null }]
     }
     refuse(rows, line, [unknownRef(laneRef, context)])
     return []
@@ -190,7 +190,7 @@ async function returnedRows(
       return [quote.lane_ref, { quote, cells: quoteCsvCells(answer, defaults) }]
     }),
   )
-  for (const { line, row, quote, errors, leftOut } of returned) {
+  for (const { line, turn, row, quote, errors, leftOut } of returned) {
     const known = held.get(row.laneRef)
     if (known === undefined) {
       if (row.isStated) refuse(rows, line, [unknownRef(row.laneRef, context)])
@@ -220,6 +220,7 @@ async function returnedRows(
       const quoteId = known.quote.lane_id
       edits.push({
         line,
+        turn,
         after: null,
         quoteId,
         said: null,

@@ -10,10 +10,12 @@ import { type Word, wordsOf } from './word-meanings.ts'
 
 export interface SettledQuote {
   readonly line: number
+  /** The line whose turn the row takes, as in `RowInTurn`. */
+  readonly turn: number
   readonly quote: ImportedQuote
   readonly fingerprint: Buffer
   readonly said: string | null
-  /** The line of the row before it in the file with the same id; null if it is the first. */
+  /** The line of the row with the same id whose turn is before; null if it is the first. */
   readonly after: number | null
 }
 
@@ -26,6 +28,7 @@ export interface SettledBooking {
 /** A row with the lane_ref of a quote, perhaps of another brokerage. */
 export interface SettledReturn {
   readonly line: number
+  readonly turn: number
   readonly row: ReturnedRow
   /** The row as a new quote; null if it cannot be one, because of `errors`. */
   readonly quote: SettledQuote | null
@@ -49,7 +52,7 @@ export interface SavedRows {
   rowsRepeated: number
   rowsRefused: number
   rowsNotApplied: number
-  /** Refused rows with the id of a quote of another customer and another day. */
+  /** Refused rows with the id of a quote of another day. */
   rowsOfOtherLoads: number
   /** Rows that count instead of an earlier row of the file with the same id. */
   rowsOfSharedIds: number
@@ -87,6 +90,7 @@ export interface Job {
 /** A row of an existing quote, or of one that an earlier row of the batch makes. */
 export interface KnownRow {
   readonly line: number
+  readonly turn: number
   /** As in `SettledQuote`. */
   readonly after: number | null
   /** Of a quote that the batch makes, the negative number of its row in `MadeQuotes`. */

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { cellText, noDates, orderConflict, type SeenDates, seeDate } from '../csv/index.ts'
 import { ImportFileError, type TableFile, tablePieces, unpacked } from '../tables/index.ts'
-import { dateFields } from './column-needs.ts'
+import { datedFields } from './column-needs.ts'
 import type { Columns } from './columns.ts'
 import type { SeenInDates } from './file-dates.ts'
 import { knownCells } from './known-cells.ts'
@@ -28,7 +28,7 @@ const overlap = 12
  * @throws ImportFileError if the dates of one column need both orders, or if rows that share an id are too far apart
  */
 export async function seeFile(csv: TableFile, columns: Columns): Promise<SeenInFile> {
-  const fields = dateFields.flatMap((field) => {
+  const fields = datedFields.flatMap((field) => {
     const position = columns.positions[field]
     return position === undefined || columns.constants[field] !== undefined
       ? []
@@ -53,7 +53,7 @@ export async function seeFile(csv: TableFile, columns: Columns): Promise<SeenInF
       const id = idColumn === undefined ? null : idOfQuote(new RowReader(cells, context))
       if (id !== null) ids.add(id, line)
     }
-    refuseConflict(fields)
+    refuseConflict(fields.filter(({ field }) => field !== 'updated_at'))
     // Requests run before the next piece.
     await setImmediate()
   }

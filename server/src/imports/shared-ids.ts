@@ -98,8 +98,13 @@ export class WaitingRows<Row> {
   }
 }
 
-/** Sentences about ids that several rows have. @param later the number of rows whose values count instead of those of earlier rows */
-export function sharedIdNotes(ids: SharedIds, later: number, column: string): ImportNote[] {
+/**
+ * Sentences about ids that several rows have.
+ *
+ * @param later the number of rows whose values count instead of those of earlier rows
+ * @param which which of the rows counts, in words
+ */
+export function sharedIdNotes(ids: SharedIds, later: number, column: string, which: string): ImportNote[] {
   const choices = [{ map: 'reference=', detail: `${column} is not read: each row is a quote of its own` }]
   const groups = [...new Set(ids.values())]
   const example = groups.find(({ namesNone }) => !namesNone)
@@ -111,7 +116,7 @@ export function sharedIdNotes(ids: SharedIds, later: number, column: string): Im
           {
             code: 'same_ids' as const,
             column,
-            detail: `${howMany(later, 'row')} ${later === 1 ? 'repeats' : 'repeat'} an id of this file, such as ${quoted(example.id)} (lines ${example.first} and ${example.last}): the later row counts, and its empty cells keep what the earlier row says.`,
+            detail: `${howMany(later, 'row')} ${later === 1 ? 'repeats' : 'repeat'} an id of this file, such as ${quoted(example.id)} (lines ${example.first} and ${example.last}): ${which}.`,
             choices,
           },
         ]),

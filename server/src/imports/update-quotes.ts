@@ -79,11 +79,11 @@ export async function updateQuotes(
   return notApplied
 }
 
-/** Rows in the order of their lines, but all first rows of a quote before all second ones, so that a round is one statement. */
+/** Rows in the order of their turns, but all first rows of a quote before all second ones, so that a round is one statement. */
 function inRounds(known: readonly KnownRow[]): KnownRow[] {
   const rounds = new Map<number, number>()
   return known
-    .toSorted((a, b) => a.line - b.line)
+    .toSorted((a, b) => a.turn - b.turn)
     .map((row) => {
       const round = (rounds.get(row.quoteId) ?? 0) + 1
       rounds.set(row.quoteId, round)

@@ -29,6 +29,8 @@ const names = [
   'Estimated Cost',
   'Miles',
   'Currency',
+  'Booked Date',
+  'Last Modified',
 ] as const
 type Cells = Readonly<Partial<Record<(typeof names)[number], string>>>
 const load: Cells = {
@@ -130,6 +132,73 @@ test('two loads that share an id, but neither customer nor day, are asked about,
   expect(await quotesOf(tenant)).toMatchObject([{ quoted_customer_name: 'Acme Foods', quoted_rate: 2200 }])
   const own = await imported(tenant, rows, '?map=reference%3D')
   expect(own).toMatchObject({ rows_added: 3, rows_refused: 0 })
+})
+
+test('of the rows of an id in a file with the newest first, the one that changed last counts', async () => {
+  const booked = { ...load, Status: 'Won', AR: '2150', AP: '1800', Carrier: 'Blue Mesa' }
+  const files = [
+    {
+      rows: [
+        { ...booked, 'Quoted Rate': '2250', AP: '1850', 'Last Modified': '3/15/2026' },
+        { ...booked, 'Last Modified': '3/9/2026' },
+        { ...load, 'Quoted Rate': '2100', 'Last Modified': '3/2/2026' },
+      ],
+      which: 'the row with the later Last Modified counts, and its empty cells keep what the other rows say.',
+    },
+    {
+      rows: [
+        { ...booked, 'Quoted Rate': '2250', AP: '1850', 'Booked Date': '2026-03-05 14:00' },
+        { ...booked, 'Booked Date': '2026-03-05 09:00' },
+        { ...load, 'Load ID': 'L-2' },
+        { ...load, 'Load ID': 'L-2', 'Quoted Rate': '2160' },
+      ],
+      which:
+        'the row with the later Booked Date counts, and its empty cells keep what the other rows say; where rows have none, or the same, the later row counts, and its empty cells keep what the earlier row says.',
+    },
+  ]
+  for (const { rows, which } of files) {
+    const tenant = await makeTenant(app)
+    for (const query of ['?dry_run=true', '']) {
+      const { understood } = await imported(tenant, rows, query)
+      const said = understood.filter(({ code }: { code: string }) => code === 'same_ids')
+      expect(said).toMatchObject([{ detail: expect.stringContaining(which) }])
+    }
+    const quotes = await quotesOf(tenant)
+    expect(quotes).toContainEqual(expect.objectContaining({ quoted_rate: 2250, truck_cost: 1850 }))
+    expect(quotes.filter(({ quoted_rate }: { quoted_rate: number }) => quoted_rate === 2150)).toEqual([])
+    expect(await imported(tenant, rows)).toMatchObject({
+      rows_added: 0,
+      rows_updated: 0,
+      rows_repeated: rows.length,
+    })
+    expect(await quotesOf(tenant)).toEqual(quotes)
+  }
+})
+
+test('the number of a contract, with many days and lanes, merges no loads, in one file or in several', async () => {
+  const lanes = ['Atlanta, GA', 'Macon, GA', 'Atlanta, GA', 'Atlanta, GA']
+  const rows = lanes.map((Destination, nth) => ({
+    ...load,
+    'Load ID': 'C-77',
+    Destination,
+    'Quoted Rate': String(2150 + nth),
+    'Quote Date': `2026-0${nth + 1}-10`,
+  }))
+  for (const files of [[rows], rows.map((one) => [one])]) {
+    const tenant = await makeTenant(app)
+    const runs = []
+    for (const file of files) runs.push(await imported(tenant, file))
+    const [errors, refused] = [
+      runs.flatMap((run) => run.errors),
+      runs.map(({ rows_refused }) => rows_refused),
+    ]
+    expect(refused.reduce((sum, one) => sum + one, 0)).toBe(3)
+    expect(errors.map(({ column }) => column)).toEqual(['Destination', 'Load ID', 'Load ID'])
+    expect(errors[1].detail).toContain('this row has another day ("Acme Foods", 2026-03-10)')
+    expect(await quotesOf(tenant)).toMatchObject([{ quoted_rate: 2150 }])
+  }
+  const own = await imported(await makeTenant(app), rows, '?map=reference%3D')
+  expect(own).toMatchObject({ rows_added: 4, rows_refused: 0 })
 })
 
 test('charges of a load in rows of their own are asked about, and so is a rate that no truckload has', async () => {
