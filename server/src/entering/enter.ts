@@ -1,16 +1,31 @@
 import {
   type ChangingQuote,
   quoteChanges as changes,
+  type NewQuote,
   type NewQuoteRequest,
+  type NextValues,
   newQuotes,
+  pushedQuotes,
 } from '../database/queries/index.ts'
 import type { QuoteRow, TenantTransaction } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
 
-/** One write to the quotes: it changes a quote, which is locked; makes a new quote request; or quotes the load of a quote again. */
-export type Entry =
+/** A new quote in columns. The customer and the time are columns like the others. */
+export type NewDraft = Omit<NewQuote, 'outcome_before_booking'> &
+  Pick<QuoteRow, 'quoted_customer_name' | 'created_at'> &
+  Pick<NextValues, 'outcome_before_booking'>
+
+/**
+ * What one of the ways in says about quotes, in columns: it changes a quote, which is locked; makes the quotes of a new request; or quotes
+ * the load of a quote again. `by` is the person who entered it, if it names no rep.
+ */
+export type Draft =
   | ({ readonly kind: 'change' } & ChangingQuote)
-  | { readonly kind: 'create'; readonly request: NewQuoteRequest }
+  | ({
+      readonly kind: 'new'
+      readonly quotes: readonly [NewDraft, ...NewDraft[]]
+      readonly by: number | null
+    } & Pick<NewQuoteRequest, 'reference' | 'importId' | 'repeatable'>)
   | {
       readonly kind: 'requote'
       readonly quoted: QuoteRow
@@ -20,58 +35,102 @@ export type Entry =
 export interface EnteringBy {
   readonly tenant: TenantId
   readonly identifiers: Database['identifiers']
-  /** When quotes are changed, by the database's clock. Absent if no entry is a change. */
+  /** When quotes are changed, by the database's clock. Absent if no draft is a change. */
   readonly changedAt?: Date
+  /** Adds forecasts to the quotes of a new request. */
+  readonly forecast?: (request: NewQuoteRequest) => Promise<NewQuoteRequest>
 }
 
-/** What an entry wrote: its quotes, in the order of its request. `row` is the changed quote or the requote; null for a new request. */
+/** What a draft became: its quotes, in its order. `row` is the changed quote or the requote; null for a new request. */
 export interface Entered {
   readonly quotes: readonly { readonly quoteId: number; readonly laneRef: string }[]
   readonly row: QuoteRow | null
 }
 
 /**
- * Writes the quotes of entries: changes quotes and records the changes, inserts new ones, and announces both as events. Returns the
- * result of each entry, in order. Each quote is changed at most once. Quotes of a file are not announced as new.
+ * Writes the quotes of drafts: credits their reps, changes quotes and records the changes, inserts new ones, and announces both as events.
+ * Returns the result of each draft, in order. Each quote is changed at most once. Quotes of a file are not announced as new.
  */
 export async function enter(
   transaction: TenantTransaction,
-  entries: readonly Entry[],
+  drafts: readonly Draft[],
   by: EnteringBy,
 ): Promise<Entered[]> {
   const { tenant, identifiers } = by
-  const entered = new Map<Entry, Entered>()
-  const changing = entries.filter((entry) => entry.kind === 'change')
+  const entered = new Map<Draft, Entered>()
+  const creditedTo = await repsOf(transaction, tenant, drafts)
+  const changing = drafts.filter((draft) => draft.kind === 'change')
   if (changing.length > 0 && by.changedAt === undefined) throw new Error('A change has a time.')
   const changed = await changes.changeQuotes(
     transaction,
     tenant,
-    changing,
+    changing.map((draft) => {
+      const { rep_name: rep } = draft.next
+      return rep === undefined ? draft : { ...draft, next: { ...draft.next, created_by: creditedTo(rep) } }
+    }),
     by.changedAt ?? new Date(Number.NaN),
   )
   for (const [nth, row] of changed.entries()) {
-    const entry = changing[nth]
-    if (entry !== undefined) entered.set(entry, enteredQuote(row))
+    const draft = changing[nth]
+    if (draft !== undefined) entered.set(draft, enteredQuote(row))
   }
-  const creating = entries.filter((entry) => entry.kind === 'create')
-  const requests = creating.map(({ request }) => request)
+  const making = drafts.filter((draft) => draft.kind === 'new')
+  const requests: NewQuoteRequest[] = []
+  for (const draft of making) {
+    const request = requestOf(draft, creditedTo)
+    requests.push(by.forecast === undefined ? request : await by.forecast(request))
+  }
   const made = await newQuotes.insertRequests(transaction, tenant, identifiers, requests)
   let first = 0
-  for (const entry of creating) {
-    const { quotes } = entry.request
-    entered.set(entry, { quotes: made.slice(first, first + quotes.length), row: null })
-    first += quotes.length
+  for (const draft of making) {
+    entered.set(draft, { quotes: made.slice(first, first + draft.quotes.length), row: null })
+    first += draft.quotes.length
   }
-  for (const entry of entries) {
-    if (entry.kind !== 'requote') continue
-    const row = await newQuotes.insertRequote(transaction, tenant, identifiers, entry.quoted, entry.next)
-    const settled = await changes.settleOffers(transaction, tenant, [row.request_id], entry.next.createdAt)
-    entered.set(entry, enteredQuote(settled.get(row.lane_id) ?? row))
+  for (const draft of drafts) {
+    if (draft.kind !== 'requote') continue
+    const row = await newQuotes.insertRequote(transaction, tenant, identifiers, draft.quoted, draft.next)
+    const settled = await changes.settleOffers(transaction, tenant, [row.request_id], draft.next.createdAt)
+    entered.set(draft, enteredQuote(settled.get(row.lane_id) ?? row))
   }
-  return entries.map((entry) => entered.get(entry) ?? { quotes: [], row: null })
+  return drafts.map((draft) => entered.get(draft) ?? { quotes: [], row: null })
 }
 
 const enteredQuote = (row: QuoteRow): Entered => ({
   quotes: [{ quoteId: row.lane_id, laneRef: row.lane_ref }],
   row,
 })
+
+type CreditedTo = (rep: string | null) => number | null
+
+/** The person of the brokerage with the name or e-mail address of a rep of the drafts; null if there is none. */
+async function repsOf(
+  transaction: TenantTransaction,
+  tenant: TenantId,
+  drafts: readonly Draft[],
+): Promise<CreditedTo> {
+  const names = drafts.flatMap((draft) => {
+    if (draft.kind === 'change') return draft.next.rep_name ?? []
+    return draft.kind === 'new' ? (draft.quotes[0].rep_name ?? []) : []
+  })
+  const people = await pushedQuotes.findReps(transaction, tenant, names)
+  return (rep) => people.get(rep ?? '') ?? null
+}
+
+function requestOf(
+  { quotes, by, reference, importId, repeatable }: Extract<Draft, { kind: 'new' }>,
+  creditedTo: CreditedTo,
+): NewQuoteRequest {
+  const [{ quoted_customer_name: customerName, created_at: createdAt, rep_name: rep = null }] = quotes
+  return {
+    customerName,
+    reference,
+    createdBy: rep === null ? by : creditedTo(rep),
+    createdAt,
+    importId,
+    ...(repeatable === undefined ? {} : { repeatable }),
+    quotes: quotes.map(({ outcome_before_booking: facts, ...quote }) => ({
+      ...quote,
+      ...(facts == null ? {} : { outcome_before_booking: JSON.stringify(facts) }),
+    })),
+  }
+}

@@ -31,12 +31,11 @@ import {
   outcomeFactsOf,
   outcomeOf,
   outcomeValues,
-  pushedQuotes,
 } from '../database/queries/index.ts'
-import type { QuoteRow, TenantTransaction } from '../database/schema/index.ts'
-import type { TenantId } from '../database/session/index.ts'
+import type { QuoteRow } from '../database/schema/index.ts'
 import { removedByTerms, termsOf } from '../quotes/index.ts'
 import { chargesErrors } from './charges-errors.ts'
+import type { Draft } from './enter.ts'
 import { readSentFields } from './sent-fields.ts'
 
 export type SentPush = Static<typeof pushedQuote>
@@ -62,7 +61,7 @@ const sentNames: ReadonlyMap<PushedQuoteField, readonly (keyof Quote)[]> = new M
 ])
 
 /** A parsed push of a quote: what was sent, and the columns that each group of sent fields sets. */
-export interface PushDraft {
+export interface PushedColumns {
   readonly item: Partial<Quote>
   readonly columns: ReadonlyMap<PushedQuoteField, NextValues>
 }
@@ -70,7 +69,7 @@ export interface PushDraft {
 const moment = (value: string) => new Date(readTime(value) ?? Number.NaN)
 
 /** Parses the fields of a pushed quote. Adds errors for fields that contradict each other, and for times in the future. */
-export function readPush(item: Partial<Quote>, now: number, errors: FieldError[]): PushDraft {
+export function readPush(item: Partial<Quote>, now: number, errors: FieldError[]): PushedColumns {
   const columns = new Map(readSentFields('push', item, errors)) as Map<PushedQuoteField, NextValues>
   // The columns of an outcome depend on the quote's present outcome, so they are set later.
   if (item.outcome !== undefined) columns.set('outcome', {})
@@ -148,7 +147,7 @@ function reportedOutcome({
 
 /** A pushed quote in the form that the engine applies. */
 function pushedQuoteOf(
-  { item, columns }: PushDraft,
+  { item, columns }: PushedColumns,
   { tokenId, signedAtSeconds }: PushSignature,
 ): PushedQuote {
   const { external_id: _, lane_ref: __, ...values } = item as Partial<Quote & Static<typeof pushedOutcome>>
@@ -169,7 +168,7 @@ function pushedQuoteOf(
 function onTermsOfRate(
   values: NextValues,
   quote: QuoteRow,
-  { item, columns }: PushDraft,
+  { item, columns }: PushedColumns,
   assumed: RateBasis,
 ): NextValues {
   const isLate = columns.has('quotedRate') && values.quoted_rate_cents === undefined
@@ -188,7 +187,7 @@ function onTermsOfRate(
 /** What a push changes in a quote: new values, and the names of the fields that were sent and not applied. */
 export function mergePush(
   saved: QuoteRow,
-  { item, columns }: PushDraft,
+  { item, columns }: PushedColumns,
   by: PushSignature,
   { now, assumed }: { readonly now: Date; readonly assumed: RateBasis },
 ): { next: NextValues; kept: string[]; rule: OutcomeRule | null } {
@@ -229,7 +228,7 @@ export function mergePush(
 /** A new `created_at` for a quote without a stated time: its messages may arrive in any order, and the earliest signature counts. */
 function quotedEarlier(
   quote: QuoteRow,
-  columns: PushDraft['columns'],
+  columns: PushedColumns['columns'],
   second: number,
 ): Pick<NextValues, 'created_at'> {
   const isUnstated =
@@ -242,39 +241,33 @@ function quotedEarlier(
     : {}
 }
 
-/** The request of a new quote, from a push that carries all fields that a new quote needs. */
+/** The draft of a new quote, from a push that carries all fields that a new quote needs. */
 export function newOfPush(
-  { item, columns }: PushDraft,
+  { item, columns }: PushedColumns,
   externalId: string,
   by: PushSignature,
   pricing: Pricing | null,
   now: Date,
-): NewQuoteRequest {
-  const values = Object.assign({}, ...columns.values()) as NextValues & NewQuote
-  const { created_at: sentAt, created_by: createdBy, quoted_customer_name: customerName, ...saved } = values
+): Draft {
+  const saved = Object.assign({}, ...columns.values()) as Partial<QuoteRow> & NewQuote
   const quote = pushedQuoteOf({ item, columns }, by)
   const stamp = stampOfQuote(quote, now.getTime())
   const decided = outcomeOfNew(quote.outcome, stamp.effective)
-  const quotedAt = sentAt ?? new Date(stamp.effective * 1000)
-  return {
-    customerName: customerName ?? '',
-    reference: null,
-    createdBy: createdBy ?? null,
-    createdAt: quotedAt,
-    importId: null,
-    quotes: [
-      {
-        ...(saved as NewQuote),
-        ...(isRecent(quotedAt, by.now) ? costExpected(pricing, saved as NewQuote) : {}),
-        external_id: externalId,
-        quote_signed_at: stampFields<PushedQuoteField>({}, [...columns.keys()], stamp, now.getTime()).stamps,
-        outcome: decided.outcome,
-        outcome_reason: decided.reason,
-        outcome_source: decided.source,
-        decided_at: decided.decidedAt === null ? null : new Date(decided.decidedAt),
-      },
-    ],
+  const quotedAt = saved.created_at ?? new Date(stamp.effective * 1000)
+  const draft = {
+    ...(saved as NewQuote),
+    ...(isRecent(quotedAt, by.now) ? costExpected(pricing, saved) : {}),
+    quoted_customer_name: saved.quoted_customer_name ?? '',
+    created_at: quotedAt,
+    external_id: externalId,
+    quote_signed_at: stampFields<PushedQuoteField>({}, [...columns.keys()], stamp, now.getTime()).stamps,
+    outcome: decided.outcome,
+    outcome_reason: decided.reason,
+    outcome_source: decided.source,
+    decided_at: decided.decidedAt === null ? null : new Date(decided.decidedAt),
+    outcome_before_booking: null,
   }
+  return { kind: 'new', quotes: [draft], by: null, reference: null, importId: null }
 }
 
 /** Whether a quote is so new that today's expected cost was also the expected cost when it was quoted. */
@@ -301,27 +294,13 @@ export function missingOfNew(item: Partial<Quote>): FieldError[] {
     }))
 }
 
-/** Replaces each rep by the person of the brokerage with that name or e-mail address, if there is one. */
-export async function creditReps(
-  transaction: TenantTransaction,
-  tenant: TenantId,
-  quotes: readonly PushDraft[],
-): Promise<void> {
-  const names = quotes.flatMap(({ item }) => item.rep_name ?? [])
-  const people = await pushedQuotes.findReps(transaction, tenant, names)
-  for (const { item, columns } of quotes) {
-    const rep = columns.get('rep')
-    if (rep !== undefined) rep.created_by = people.get(item.rep_name ?? '') ?? null
-  }
-}
-
 /** Whether a push needs the book for an expected cost: it may make a new quote that is recent. */
 export function mayExpectCost({ quoted_at: sent }: Partial<Quote>, now: number): boolean {
   return sent === undefined || isRecent(moment(sent), now)
 }
 
 /** Whether a push and the imported quote with the same id are of one lane. If not, the file's id does not identify a load. */
-export function isSameLane({ columns }: Pick<PushDraft, 'columns'>, quote: QuoteRow): boolean {
+export function isSameLane({ columns }: Pick<PushedColumns, 'columns'>, quote: QuoteRow): boolean {
   const { origin_key, destination_key } = columns.get('places') ?? quote
   return origin_key === quote.origin_key && destination_key === quote.destination_key
 }

@@ -1,6 +1,6 @@
 /**
- * The one place that writes quotes. Each way in (a request, a push, a file, a requote) parses its input, and `enter` writes and
- * announces the quotes.
+ * The one place that writes quotes. Each way in (a request, a push, a file, a requote) turns its input into a `Draft`; pasted rows become a
+ * request. `enter` writes and announces the quotes.
  */
 
 export * from './charges-errors.ts'

@@ -3,9 +3,9 @@ import { type ImportFieldName, quoted } from '../csv/index.ts'
 import { databaseNow, defaultBasisOf, differencesForApi, quotesById } from '../database/queries/index.ts'
 import type { QuoteRow, TenantTransaction } from '../database/schema/index.ts'
 import type { Database } from '../database/session/index.ts'
-import { type Entry, enter } from '../entering/index.ts'
+import { type Draft, enter } from '../entering/index.ts'
 import type { Columns } from './columns.ts'
-import { type MadeQuotes, repsOf } from './made-quotes.ts'
+import type { MadeQuotes } from './made-quotes.ts'
 import { type MergedRow, type MergeOptions, mergeRow, otherLane } from './merge-row.ts'
 import type { RowNotApplied } from './not-applied.ts'
 import type { CellError } from './row-reader.ts'
@@ -33,11 +33,6 @@ export async function updateQuotes(
   const now = await databaseNow(transaction)
   const { tenant, dryRun } = job
   const assumed = await defaultBasisOf(transaction, tenant)
-  const reps = await repsOf(
-    transaction,
-    tenant,
-    known.map(({ reported }) => reported.quote.repName),
-  )
   const quoteIds = [...new Set(known.map(({ quoteId }) => quoteId))]
   const found = await quotesById(
     transaction,
@@ -64,14 +59,10 @@ export async function updateQuotes(
     const merged = applied(saved, row, { job, rows, assumed, decidedAt })
     if (merged === null) continue
     notApplied.push(...merged.notApplied.map((field) => ({ line, quote: saved, field })))
-    const { rep_name: rep } = merged.values
-    const credited = rep === undefined ? {} : { created_by: reps(rep) }
-    const next = { ...merged.values, ...credited, ...(said === null ? {} : { import_said: said }) }
+    const next = { ...merged.values, ...(said === null ? {} : { import_said: said }) }
     const own = made.at(quoteId)
-    if (own !== undefined) {
-      const { created_by: _, ...values } = next
-      own.values = { ...own.values, ...values }
-    } else if (dryRun) quotes.set(quoteId, { ...saved, ...next })
+    if (own !== undefined) own.values = { ...own.values, ...next }
+    else if (dryRun) quotes.set(quoteId, { ...saved, ...next })
     else changing.push(changeOf(job, saved, next, merged.rule))
   }
   await write()
@@ -215,7 +206,7 @@ function chargeLine(
   return null
 }
 
-type ChangeEntry = Extract<Entry, { kind: 'change' }>
+type ChangeEntry = Extract<Draft, { kind: 'change' }>
 
 function changeOf(
   { importId, createdBy }: Job,

@@ -19,8 +19,7 @@ import {
 } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import {
-  creditReps,
-  type Entry,
+  type Draft,
   enter,
   isForecast,
   isSameLane,
@@ -28,7 +27,7 @@ import {
   mergePush,
   missingOfNew,
   newOfPush,
-  type PushDraft,
+  type PushedColumns,
   readPush,
   type SentPush,
 } from '../../entering/index.ts'
@@ -58,7 +57,7 @@ const outcomesOf = itemChecker<Outcome>(pushedOutcome, 'An outcome')
 /** Applies up to a hundred valid items. New quotes are created if `create` is set. */
 async function applyHundred(
   transaction: TenantTransaction,
-  quotes: readonly WithQuote<Checked & PushDraft>[],
+  quotes: readonly WithQuote<Checked & PushedColumns>[],
   by: PushedBy,
   {
     identifiers,
@@ -74,18 +73,17 @@ async function applyHundred(
 ): Promise<(Result | RefusedItem)[]> {
   const { tenant, tokenId } = by.caller
   const now = await changes.databaseNow(transaction)
-  await creditReps(transaction, tenant, quotes)
   // Read even if the push states no basis, because the saved quotes may state one.
   const assumed = await defaultBasisOf(transaction, tenant)
   const signature = { tokenId, signedAtSeconds: by.signed.timestampSeconds, now: by.now }
-  const entries: Entry[] = []
+  const drafts: Draft[] = []
   const created: number[] = []
   const results = quotes.map((quote, at): Result | RefusedItem => {
     const { index, item, quote: saved } = quote
     if (saved !== null) {
       const { next, kept, rule } = mergePush(saved, quote, signature, { now, assumed })
       const differs = changes.differencesForApi(saved, next).length > 0
-      entries.push({ kind: 'change', quote: saved, next, origin: { source: 'tms', tokenId, rule } })
+      drafts.push({ kind: 'change', quote: saved, next, origin: { source: 'tms', tokenId, rule } })
       return {
         ...named(index, saved.lane_ref, saved.lane_id, saved.external_id),
         result: differs ? 'updated' : 'unchanged',
@@ -96,13 +94,16 @@ async function applyHundred(
     if (!create || externalId === undefined) return unknownQuote(quote)
     const missing = missingOfNew(item)
     if (missing.length > 0) return refused(quote, missing)
-    created[entries.length] = at
-    entries.push({ kind: 'create', request: newOfPush(quote, externalId, signature, pricing, now) })
+    created[drafts.length] = at
+    drafts.push(newOfPush(quote, externalId, signature, pricing, now))
     return { ...named(index, '', 0, externalId), result: 'created' }
   })
-  const forecast =
-    isLive && pricing !== null ? await withForecasts(transaction, entries, by, pricing) : entries
-  const entered = await enter(transaction, forecast, { tenant, identifiers, changedAt: now })
+  const entered = await enter(transaction, drafts, {
+    tenant,
+    identifiers,
+    changedAt: now,
+    ...(isLive && pricing !== null ? { forecast: forecaster(transaction, by, pricing) } : {}),
+  })
   for (const [nth, { quotes }] of entered.entries()) {
     const [at, made] = [created[nth], quotes[0]]
     if (at === undefined || made === undefined) continue
@@ -111,15 +112,15 @@ async function applyHundred(
   return results
 }
 
-/** The entries. A new quote gets a forecast if it is undecided and was quoted within a day. */
-async function withForecasts(
+/** Adds a forecast to a new quote that is undecided and was quoted within a day. */
+function forecaster(
   transaction: TenantTransaction,
-  entries: readonly Entry[],
   { caller: { tenant }, now }: PushedBy,
   pricing: Pricing,
-): Promise<Entry[]> {
+): (request: NewQuoteRequest) => Promise<NewQuoteRequest> {
   const forecastOf = quoteForecaster(pricing, { tenant, now, read: (work) => work(transaction) })
-  const forecast = async (request: NewQuoteRequest) => {
+  return async (request) => {
+    if (!isForecast(request, now)) return request
     const { customerName, createdAt: at, createdBy: repId } = request
     const quotes = []
     for (const quote of request.quotes) {
@@ -128,12 +129,6 @@ async function withForecasts(
     }
     return { ...request, quotes }
   }
-  const found: Entry[] = []
-  for (const entry of entries) {
-    const isNew = entry.kind === 'create' && isForecast(entry.request, now)
-    found.push(isNew ? { ...entry, request: await forecast(entry.request) } : entry)
-  }
-  return found
 }
 
 function named(index: number, laneRef: string, quoteId: number, externalId: string | null) {

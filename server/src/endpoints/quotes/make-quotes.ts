@@ -5,7 +5,7 @@ import { costColumns, type Pricing, pricingOf } from '../../book/index.ts'
 import { newQuotes, savedQuotes } from '../../database/queries/index.ts'
 import type { QuoteRow, TenantTransaction } from '../../database/schema/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
-import { enter, readRequested, requestDigest } from '../../entering/index.ts'
+import { type Draft, enter, readRequested, requestDigest } from '../../entering/index.ts'
 import { quoteAnswers } from '../../quotes/index.ts'
 import type { Parts } from '../parts.ts'
 import {
@@ -128,33 +128,37 @@ export async function makeQuotes(
     // The rules are checked only now, because a repeated request returns its quotes even if the rules changed.
     refuseOtherAdvice(checked)
     refuseOutside(checked, by, (index) => `/lanes/${index}/quoted_rate`)
-    const request: newQuotes.NewQuoteRequest = {
-      customerName: body.customer_name,
+    const [first, ...rest] = read.map((quote, index) => {
+      const rate = checked[index]
+      return {
+        ...quote,
+        ...costColumns(rate?.appraisal.expected ?? null, pricing),
+        quoted_customer_name: body.customer_name,
+        created_at: new Date(now),
+        valid_until: rate === undefined ? null : validUntil(rate, body.lanes[index]?.valid_hours, now),
+        forecast: rate?.forecast ?? null,
+        outcome_before_booking: null,
+      }
+    })
+    if (first === undefined) throw new Error('A quote request has a quote.')
+    const draft: Draft = {
+      kind: 'new',
+      quotes: [first, ...rest],
+      by: userId,
       reference: body.reference ?? null,
-      createdBy: userId,
-      createdAt: new Date(now),
       importId: null,
       ...(key === undefined ? {} : { repeatable: { key, digest } }),
-      quotes: read.map((quote, index) => {
-        const rate = checked[index]
-        return {
-          ...quote,
-          ...costColumns(rate?.appraisal.expected ?? null, pricing),
-          valid_until: rate === undefined ? null : validUntil(rate, body.lanes[index]?.valid_hours, now),
-          forecast: rate?.forecast ?? null,
-        }
-      }),
     }
     const { identifiers } = database
-    const [entered] = await enter(transaction, [{ kind: 'create', request }], { tenant, identifiers })
+    const [entered] = await enter(transaction, [draft], { tenant, identifiers })
     const quoteIds = entered?.quotes.map(({ quoteId }) => quoteId) ?? []
     const rows = await newQuotes.insertedQuotes(transaction, tenant, quoteIds)
     const answer = await quoteRequestAnswer(transaction, tenant, {
       request: {
         request_id: rows[0]?.request_id ?? 0,
-        customer_name: request.customerName,
-        reference: request.reference,
-        created_at: request.createdAt,
+        customer_name: body.customer_name,
+        reference: draft.reference,
+        created_at: first.created_at,
       },
       quotes: rows,
     })
