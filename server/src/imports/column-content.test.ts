@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { readColumns } from './columns.ts'
-import { openImport } from './import-file.ts'
+import { openImport } from './open-import.ts'
 import { FileIds, sharedIdNotes } from './shared-ids.ts'
 
 const numbers = (count: number, of: (nth: number) => number | string) =>

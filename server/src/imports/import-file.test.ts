@@ -28,8 +28,9 @@ import {
   type TenantId,
   tenantId,
 } from '../database/session/index.ts'
-import { type ImportEnd, importFile, openImport } from './import-file.ts'
+import { type ImportEnd, importFile } from './import-file.ts'
 import { beginUndo } from './one-at-a-time.ts'
+import { openImport } from './open-import.ts'
 import { fingerprintOfId } from './row-fingerprint.ts'
 import { undoImport } from './undo-import.ts'
 

@@ -6,7 +6,8 @@ import { testDatabase } from '#testing/test-database.ts'
 import { testDeadlines } from '#testing/test-deadlines.ts'
 import { insertImport } from '../database/queries/index.ts'
 import { openDatabase, tenantId } from '../database/session/index.ts'
-import { importFile, openImport } from './import-file.ts'
+import { importFile } from './import-file.ts'
+import { openImport } from './open-import.ts'
 
 /** An optional folder of real data, which is not part of the project because it may not be published. */
 const folder =
