@@ -28,6 +28,8 @@ export function isOtherLoad(quote: QuoteRow, row: ImportedQuote): boolean {
     known.customers.length > 0 &&
     said.customers.length > 0 &&
     !said.customers.some((name) => known.customers.includes(name))
+  // The id that another system pushed is that of a load, and its quote may be dated by the push.
+  if (!isOtherCustomer && quote.external_id != null) return false
   return isOtherDay(known, said, isOtherCustomer)
 }
 
