@@ -2,6 +2,7 @@ import { chmodSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'nod
 import { join } from 'node:path'
 import { build } from 'vite'
 import { clientVersion } from '#client/lanewise.ts'
+import { revision } from '#server/runtime/index.ts'
 import { operationsTable } from '../client/operations-table.ts'
 
 /**
@@ -29,6 +30,7 @@ await build({
       },
     },
   ],
+  define: { builtFromCommit: JSON.stringify(revision) },
   ssr: { noExternal: true, target: 'node' },
   build: {
     outDir: target,
@@ -47,7 +49,7 @@ writeFileSync(join(target, 'LICENSES-OF-PARTS'), [...bundled].sort().map(license
 const published = JSON.parse(readFileSync(join(here, 'published-package.json'), 'utf8'))
 writeFileSync(
   join(target, 'package.json'),
-  `${JSON.stringify({ name: published.name, version: clientVersion, ...published }, null, 2)}\n`,
+  `${JSON.stringify({ name: published.name, version: clientVersion, gitHead: revision, ...published }, null, 2)}\n`,
 )
 
 /** The license text of a bundled package, which must be distributed with every copy. */

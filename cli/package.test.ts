@@ -56,5 +56,5 @@ test('runs from its bin on Node 20, with the documented exit codes', async () =>
     complaint: '',
   })
   expect((await lanewise('shipment-update', '7-1-1')).code).toBe(3)
-  expect((await lanewise('--version')).output).toMatch(/^\d+\.\d+\.\d+\n$/)
+  expect((await lanewise('--version')).output).toMatch(/^\d+\.\d+\.\d+ \(([0-9a-f]{12}|unknown)\)\n$/)
 })

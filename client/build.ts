@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { join } from 'node:path'
 import { build } from 'vite'
 import { clientVersion } from '#client/lanewise.ts'
+import { revision } from '#server/runtime/index.ts'
 import { operationsTable } from './operations-table.ts'
 import { wireTypes } from './wire-types.ts'
 
@@ -19,6 +20,7 @@ await build({
   configFile: false,
   root: here,
   logLevel: 'warn',
+  define: { builtFromCommit: JSON.stringify(revision) },
   plugins: [operationsTable()],
   build: {
     outDir: target,
@@ -37,7 +39,7 @@ cpSync(join(root, 'LICENSE'), join(target, 'LICENSE'))
 const published = JSON.parse(readFileSync(join(here, 'published-package.json'), 'utf8'))
 writeFileSync(
   join(target, 'package.json'),
-  `${JSON.stringify({ name: published.name, version: clientVersion, ...published }, null, 2)}\n`,
+  `${JSON.stringify({ name: published.name, version: clientVersion, gitHead: revision, ...published }, null, 2)}\n`,
 )
 
 /**

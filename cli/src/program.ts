@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { isLanewiseFailure } from '#client/failures.ts'
-import { clientVersion } from '#client/lanewise.ts'
+import { clientRevision, clientVersion } from '#client/lanewise.ts'
 import { addBookingCommands } from './booking-commands.ts'
 import { defaultUrl, urlOf } from './clients.ts'
 import type { Action, GlobalOptions, Run } from './command.ts'
@@ -64,7 +64,7 @@ export async function runProgram(words: readonly string[], surroundings: Surroun
 
   program
     .description('The Lanewise command line: pricing advice for lanes, quotes and bookings.')
-    .version(clientVersion, '--version')
+    .version(`${clientVersion} (${clientRevision})`, '--version')
     .option('--url <address>', 'the URL of the service')
     .option('--json', 'results and errors as JSON, for scripts')
     .option('--lenient', 'let the service ignore unknown fields, with a warning')

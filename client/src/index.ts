@@ -10,7 +10,7 @@ export {
   ServiceProblem,
   UnreadableAnswer,
 } from './failures.ts'
-export { clientVersion, Lanewise } from './lanewise.ts'
+export { clientRevision, clientVersion, Lanewise } from './lanewise.ts'
 export type { AnswerMeta, AnswerWithMeta, PendingAnswer, RateLimitState } from './meta.ts'
 export type { CallOptions, Credential, LanewiseEvent, LanewiseOptions } from './options.ts'
 export type { Patience } from './retry.ts'

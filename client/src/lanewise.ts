@@ -20,6 +20,10 @@ import { bodyBytes, signatureHeaders } from './sign.ts'
 /** The release of the service that this client belongs to. */
 export const clientVersion = '0.2.0'
 
+declare const builtFromCommit: string | undefined
+/** The commit that this package was built from; `unknown` if it was not built. */
+export const clientRevision = typeof builtFromCommit === 'string' ? builtFromCommit : 'unknown'
+
 /** All attempts of an update use the same signature up to this age, so that the service recognizes them as repeats. */
 const signatureLifetimeMs = 240_000
 
@@ -462,7 +466,7 @@ function headersOf({ bytes, facts }: PreparedCall, token: string | undefined): R
     ...(bytes === undefined
       ? {}
       : { 'Content-Type': facts.bodyKind === 'csv' ? 'text/csv' : 'application/json' }),
-    ...(isBrowser ? {} : { 'User-Agent': `lanewise-client/${clientVersion}` }),
+    ...(isBrowser ? {} : { 'User-Agent': `lanewise-client/${clientVersion} (${clientRevision})` }),
   }
 }
 

@@ -17,11 +17,11 @@ import { type DocumentSchemas, documentSchemas, type Json } from './openapi-sche
 import { readingScopes, tokenScopeNames, tokenScopes } from './token-scopes.ts'
 
 /**
- * The OpenAPI 3.1 document of the whole API, generated from the endpoint declarations.
+ * The OpenAPI 3.1 document of the whole API, generated from the endpoint declarations. `revision` is the commit of the service.
  *
  * @example openApiDocument('0.1.0').paths['/api/integrations/insights/markup'].get.operationId // 'markup'
  */
-export function openApiDocument(version: string): Json {
+export function openApiDocument(version: string, revision?: string): Json {
   const named = documentSchemas()
   const paths: Record<string, Json> = {}
   for (const endpoint of allEndpoints as readonly Endpoint[]) {
@@ -38,6 +38,7 @@ export function openApiDocument(version: string): Json {
     info: {
       title: 'Lanewise',
       version,
+      ...(revision === undefined ? {} : { 'x-revision': revision }),
       summary: 'Freight quoting and pricing intelligence',
       description:
         'Saves the quotes of a freight brokerage, records actual bookings, and returns win probabilities of rates and insight about lanes. Amounts are in dollars, times are ISO 8601 in UTC. The rate limit is ten requests per second and brokerage, over all addresses under /api/integrations.',

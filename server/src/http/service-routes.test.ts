@@ -8,6 +8,7 @@ import { asMaker, type DatabaseCluster } from '#testing/database-cluster.ts'
 import { call } from '#testing/make.ts'
 import { head, sendRaw } from '#testing/raw-http.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
+import { revision, version } from '../runtime/index.ts'
 
 let app: TestApp
 beforeAll(async () => {
@@ -115,6 +116,13 @@ describe('readiness', () => {
     }
   }
   const allPassed = { database: 'ok', clock: 'ok', migrations: 'ok' }
+
+  test('names version and commit, as the OpenAPI document does', async () => {
+    const { body } = await call(app, 'GET', '/readyz')
+    expect(body).toMatchObject({ version, revision })
+    const { info } = (await call(app, 'GET', '/openapi.json')).body
+    expect(info).toMatchObject({ version, 'x-revision': revision })
+  })
 
   test('is 200 with the result of each check', async () => {
     expect(await ready()).toMatchObject({ status: 200, checks: allPassed })

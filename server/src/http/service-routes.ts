@@ -4,7 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { problem, problems, problemType } from '#contract/errors.ts'
 import { openApiDocument } from '#contract/openapi.ts'
 import type { Parts } from '../endpoints/index.ts'
-import { version } from '../runtime/index.ts'
+import { revision, version } from '../runtime/index.ts'
 import { readiness } from '../watching/index.ts'
 import { plainPagePolicy } from './plain-page.ts'
 import { problemListPage, problemPage } from './problem-pages.ts'
@@ -34,7 +34,7 @@ let written: Reference | null = null
  */
 function reference(): Reference {
   if (written !== null) return written
-  const document = openApiDocument(version)
+  const document = openApiDocument(version, revision)
   written = {
     document,
     documentBytes: Buffer.from(JSON.stringify(document)),
@@ -70,7 +70,7 @@ export function operationRoutes(
           members: { checks: said },
         })
       }
-      return reply.send({ status: 'ready', version, checks: said })
+      return reply.send({ status: 'ready', version, revision, checks: said })
     })
 
     app.get('/openapi.json', async (_request, reply) =>

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { databaseFailures, type TransactionWatch, transactionKinds } from '../database/session/index.ts'
 import type { TenantLimit } from '../limits/index.ts'
-import { version } from '../runtime/index.ts'
+import { revision, version } from '../runtime/index.ts'
 import type { Admission, RateLimit } from '../security/index.ts'
 import { type Counted, registerParts } from './part-metrics.ts'
 import type { ReadOnScrape } from './read-on-scrape.ts'
@@ -34,9 +34,12 @@ export function serviceMetrics(): ServiceMetrics {
     registers: [registry],
   })
   const limits = limitMetrics(onScrape)
-  onScrape.level('lanewise_build_info', 'Version of the service and of Node.', ['version', 'node'], () => [
-    [{ version, node: process.version }, 1],
-  ])
+  onScrape.level(
+    'lanewise_build_info',
+    'Version and commit of the service, and version of Node.',
+    ['version', 'revision', 'node'],
+    () => [[{ version, revision, node: process.version }, 1]],
+  )
   return {
     ...requests,
     ...limits,

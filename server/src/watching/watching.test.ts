@@ -17,6 +17,7 @@ import { head, sendRaw } from '#testing/raw-http.ts'
 import { readScrape, type Scrape } from '#testing/samples.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
 import { type TraceCollector, traceCollector } from '#testing/trace-collector.ts'
+import { revision, version } from '../runtime/index.ts'
 import { startWatching, type Watching } from './start-watching.ts'
 
 const lanePath = '/api/integrations/insights/lane?origin=Dallas,TX&destination=Atlanta,GA'
@@ -112,6 +113,7 @@ describe('metrics', () => {
         async () => (await scrape()).sum('lanewise_database_connections') - app.database.connections().open,
       )
       .toBe(0)
+    expect(now.sum('lanewise_build_info', { version, revision, node: process.version })).toBe(1)
     expect(now.sum('lanewise_ready')).toBe(4)
     expect(now.sum('process_resident_memory_bytes')).toBeGreaterThan(0)
   })
