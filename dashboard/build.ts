@@ -14,20 +14,29 @@ import { tablerIcons } from './tabler-icons.ts'
 
 const target = join(import.meta.dirname, 'dist')
 
+const isForced = process.argv.includes('--force')
+/** The best quality takes as long as the rest of the build, for files that are 8 % smaller. A first start does not wait for it. */
+const brotliQuality = isForced ? constants.BROTLI_MAX_QUALITY : 5
+
 /** Compresses the files once, so that the server does not compress them per response. */
 function compressed(): void {
   for (const path of globSync('**/*.{js,css,svg,json}', { cwd: target })) {
     const bytes = readFileSync(join(target, path))
     writeFileSync(
       join(target, `${path}.br`),
-      brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }),
+      brotliCompressSync(bytes, {
+        params: {
+          [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
+          [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+        },
+      }),
     )
     writeFileSync(join(target, `${path}.gz`), gzipSync(bytes, { level: 9 }))
   }
 }
 
 const digest = sourcesDigest()
-if (digest !== builtDigest() || process.argv.includes('--force')) {
+if (digest !== builtDigest() || isForced) {
   process.stdout.write('lanewise: building the dashboard\n')
   await build({
     configFile: false,
