@@ -12,7 +12,7 @@ import { acknowledgedCount, lossesIn, makeWriters, write, writersLog } from './s
 const run = promisify(execFile)
 
 /** Mounts a small in-memory disk, which needs root. Returns null without that permission. */
-async function smallDisk(): Promise<{ folder: string; remove(): Promise<void> } | null> {
+export async function smallDisk(): Promise<{ folder: string; remove(): Promise<void> } | null> {
   const folder = proofFolder()
   try {
     await run('mount', ['-t', 'tmpfs', '-o', 'size=220m,mode=0711', 'tmpfs', folder])
@@ -29,14 +29,16 @@ async function smallDisk(): Promise<{ folder: string; remove(): Promise<void> } 
   }
 }
 
-function fill(folder: string, ballast: string[]): void {
+/** Fills a disk with files, but for some bytes, and adds their paths to `ballast`. */
+export function fill(folder: string, ballast: string[], { leave = 0 } = {}): void {
   for (;;) {
     const { bavail, bsize } = statfsSync(folder)
-    if (bavail === 0) return
+    const free = bavail * bsize - leave
+    if (free <= 0) return
     const path = join(folder, `ballast-${ballast.length}`)
     ballast.push(path)
     try {
-      writeFileSync(path, Buffer.alloc(Math.min(bavail * bsize, 64 * 1024 * 1024)))
+      writeFileSync(path, Buffer.alloc(Math.min(free, 64 * 1024 * 1024)))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
     }
