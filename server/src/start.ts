@@ -103,14 +103,7 @@ export async function startService(
     undo.push(() => serving.close())
     if (config.metrics !== null) closeMetrics = await serveMetrics(config.metrics, watching, logger)
     // Last, because credentials are shown once: a start that fails before leaves them to the next start.
-    const sample =
-      config.databaseUrl === null && config.sampleBrokerage
-        ? await giveSampleAccess(patient, {
-            tokens: installationTokens(config, secretKeys),
-            secretKeys,
-            now: clock(),
-          })
-        : null
+    const sample = await sampleAccess(config, patient, secretKeys, clock())
     await closePatient()
     return { address, sample, stop }
   } catch (error) {
@@ -121,6 +114,17 @@ export async function startService(
   } finally {
     progress.stop()
   }
+}
+
+/** The credentials of the sample brokerage; null if this installation has none. */
+async function sampleAccess(
+  config: Config,
+  database: Database,
+  secretKeys: SecretKeys,
+  now: number,
+): Promise<SampleAccess | null> {
+  if (config.databaseUrl !== null || !config.sampleBrokerage) return null
+  return await giveSampleAccess(database, { tokens: installationTokens(config, secretKeys), secretKeys, now })
 }
 
 /**

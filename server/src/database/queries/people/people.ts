@@ -348,7 +348,10 @@ export async function updateUser(
   tenant: TenantId,
   userId: number,
   values: Partial<
-    Pick<UserRow, 'name' | 'phone' | 'role' | 'status' | 'password_hash' | 'invitation_hash' | 'invited_by'> & {
+    Pick<
+      UserRow,
+      'name' | 'phone' | 'role' | 'status' | 'password_hash' | 'invitation_hash' | 'invited_by'
+    > & {
       invitation_expires_at: Date | null
     }
   >,
