@@ -29,9 +29,10 @@ const allowed: Readonly<Record<string, readonly [Kind, string]>> = {
   ],
   'proofs/insight-readers.ts': ['short bound', 'a caller of a proof of npm run prove, which runs alone'],
   'proofs/prove-main.ts': ['chance', 'prints the seed that it draws'],
-  'proofs/rolling-restart.ts': ['short bound', 'a probe of a load balancer'],
   'proofs/signed-writers.ts': ['short bound', 'a caller of services that are killed'],
+  'server/src/http/drain-connections.test.ts': ['loop on 503', 'a service that stops answers 503'],
   'server/src/http/slow-bodies.test.ts': ['upper bound of time', 'the end of a wait for a body'],
+  'server/src/main.test.ts': ['loop on 503', 'asks until the port of a service that stops is closed'],
   'server/testing/running-service.ts': ['chance', 'a port that is free'],
 }
 

@@ -18,9 +18,10 @@ describe('README', () => {
 
 describe('the page about the configuration', () => {
   test('lists every variable that the configuration reads, and no other', () => {
-    const known = [...textOf('server/src/configuration/config.ts').matchAll(/\('([A-Z][A-Z_]+)'/g)].map(
-      (match) => match[1],
-    )
+    const source = textOf('server/src/configuration/config.ts')
+    const read = [...source.matchAll(/\('([A-Z][A-Z_]+)'/g)].map((match) => match[1])
+    const keys = [...source.matchAll(/'(LANEWISE_\w+_KEY)'/g)].flatMap(([, name]) => [name, `${name}_FILE`])
+    const known = [...read, ...keys]
     const listed = variables.map(([name]) => name)
     expect([...new Set(known)].toSorted()).toEqual(listed.toSorted())
   })

@@ -241,8 +241,8 @@ export const faults = {
   },
   'killed before the credentials': {
     file: '/server/src/start.ts',
-    text: '? await giveSampleAccess(',
-    instead: "? process.kill(process.pid, 'SIGKILL') && await giveSampleAccess(",
+    text: 'const sample = await sampleAccess(',
+    instead: "const sample = process.kill(process.pid, 'SIGKILL') && await sampleAccess(",
   },
   /** After an interrupted first start, the next start takes it for complete. */
   'a first start in two transactions': {

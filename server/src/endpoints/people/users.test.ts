@@ -89,7 +89,7 @@ describe('200', () => {
     expect(ids).toEqual([...ids].sort((a, b) => a - b))
     expect(body.users.some((user: { email: string }) => user.email === other.email)).toBe(false)
     for (const user of body.users)
-      expect(Object.keys(user)).toEqual(['id', 'name', 'email', 'role', 'status', 'created_at'])
+      expect(Object.keys(user)).toEqual(['id', 'name', 'email', 'phone', 'role', 'status', 'created_at'])
   })
 
   test('a role change takes effect with the next request, which needs a new session', async () => {

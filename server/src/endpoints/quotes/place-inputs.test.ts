@@ -78,7 +78,8 @@ describe('each place in the table', () => {
     const text = `Origin\tDest\tEquip\tRate\n${inputs.map(({ written }) => `${written}\tATL\tFB\t2150`).join('\n')}`
     const { status, body } = await call(app, 'POST', '/api/pasted-lanes', {
       token: acme.tenant.owner,
-      body: { text },
+      // A place that is not known is asked about, and the person keeps it.
+      body: { text, confirmed: inputs.map(({ written }) => written) },
     })
     expect(status).toBe(200)
     type Row = { readonly quote: { readonly origin?: string }; readonly errors: readonly unknown[] }

@@ -177,7 +177,6 @@ describe('200', () => {
       'Cancelled at',
       'Cancel reason',
       'Valid until',
-      'Updated at',
     ])
   })
 
