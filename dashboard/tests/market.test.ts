@@ -60,6 +60,7 @@ test('the comparison leads to the quotes and to the lane, where both references 
   await page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
   await page.goBack()
   await row.getByRole('link', { name: /^Lane page of/ }).click()
+  await page.getByText('Map, market and months', { exact: true }).click()
   const both = page.getByRole('region', { name: 'Your rates and the market' }).first()
   await both.getByText('DAT, what customers pay, all-in, city pair, 2 days old, 48 loads').waitFor()
   await expect(both).toContainText('Truckstop says $2,120, 6% more')

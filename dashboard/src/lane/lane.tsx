@@ -221,7 +221,9 @@ function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isB
       <More title="Map, market and months">
         <LaneMap record={record} />
         {insight.data?.market !== undefined && (
-          <MarketReferences references={insight.data.market} lane={asked} />
+          <Section title="Your rates and the market">
+            <MarketReferences references={insight.data.market} lane={asked} />
+          </Section>
         )}
         {record.points_total > 0 && <LaneDots record={record} band={bandOf(advice.data)} />}
         {record.months.length > 0 && <LaneMonths months={record.months} />}

@@ -147,7 +147,11 @@ function NameOfRow(of: OfRow) {
   const named = `of ${row.label}`
   return (
     <>
-      <div style={{ maxWidth: '16rem', overflow: 'hidden', textOverflow: 'ellipsis' }} title={name}>
+      <div
+        // Links of two lines that follow each other are 24 pixels apart, for fingers.
+        style={{ maxWidth: '16rem', overflow: 'hidden', textOverflow: 'ellipsis', lineHeight: '1.5rem' }}
+        title={name}
+      >
         {row.lane !== null ? (
           <TextLink to={pagePaths.lane} query={row.lane}>
             {name}
@@ -158,7 +162,7 @@ function NameOfRow(of: OfRow) {
           name
         )}
       </div>
-      <Group gap="xs" fz="xs" wrap="nowrap">
+      <Group gap="xs" fz="xs" lh="1.5rem" wrap="nowrap">
         {row.lane?.equipment ?? (params === null && by === 'rep' ? 'imported' : '')}
         {params !== null && (
           <>
