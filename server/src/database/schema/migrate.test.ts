@@ -106,10 +106,11 @@ test('a database that has migrations under their earlier numbers gets only those
 test('a timeout of the owner ends no migration, and a migration that ends at its own timeout changes nothing', async () => {
   const owner = await connected(database.ownerUrl)
   const connection = { connectionString: database.ownerUrl }
-  const long = { name: '9000-long.sql', sql: 'create table trial (a integer); select pg_sleep(0.3)' }
+  const asked = `create table trial as select current_setting('statement_timeout') as ends_after`
+  const long = { name: '9000-long.sql', sql: asked }
   try {
-    await owner.query(`alter database ${database.name} set statement_timeout = '100ms'`)
-    const ended = { ...long, sql: `set local statement_timeout = '10ms'; ${long.sql}` }
+    await owner.query(`alter database ${database.name} set statement_timeout = '1h'`)
+    const ended = { ...long, sql: `set local statement_timeout = '10ms'; ${asked}; select pg_sleep(60)` }
     const all = await readMigrations()
     await expect(migrate(connection, () => {}, [...all, ended])).rejects.toThrow(
       /^Migration 9000-long\.sql failed: canceling statement due to statement timeout\. Nothing of it was applied: start again\.$/,
@@ -117,6 +118,8 @@ test('a timeout of the owner ends no migration, and a migration that ends at its
     const { rows } = await owner.query(`select to_regclass('trial') as found`)
     expect(rows).toEqual([{ found: null }])
     await migrate(connection, () => {}, [...all, long])
+    const { rows: trial } = await owner.query('select ends_after from trial')
+    expect(trial).toEqual([{ ends_after: '0' }])
   } finally {
     await owner.query(
       `alter database ${database.name} reset statement_timeout; drop table trial; delete from schema_migrations where name = '9000-long.sql'`,

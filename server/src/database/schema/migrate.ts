@@ -86,6 +86,8 @@ async function applyMissing(
   })
   await client.connect()
   try {
+    // A timeout of the role or the database would end a long migration, or the wait for one, each time.
+    await client.query('set statement_timeout = 0')
     await client.query('select pg_advisory_lock($1)', [migrationLock])
     const found = await appliedMigrations(client)
     const applied = found.map(presentName)
@@ -108,10 +110,9 @@ async function apply(
   log: (line: string) => void,
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
-    // A timeout of the role or the database would end a long migration each time. With 'sequential', a transaction on Citus may both
-    // alter a distributed table and change its rows.
+    // With 'sequential', a transaction on Citus may both alter a distributed table and change its rows.
     await client.query(
-      `begin; set local lock_timeout = ${lockWaitMs}; set local statement_timeout = 0; set local citus.multi_shard_modify_mode = 'sequential'`,
+      `begin; set local lock_timeout = ${lockWaitMs}; set local citus.multi_shard_modify_mode = 'sequential'`,
     )
     try {
       await client.query(sql)
