@@ -111,8 +111,8 @@ async function listOldTokens(
 ): Promise<OldToken[]> {
   const all: OldToken[] = []
   const { list, count } = startListing()
+  const tokenKeys = tokenKeysOf(config, keys)
   for (const brokerage of tenants) {
-    const tokenKeys = tokenKeysOf(config, keys)
     const old = await oldTokensOf(database, brokerage, {
       keys: tokenKeys,
       oldUntil: config.oldTokensUntil,
