@@ -42,6 +42,22 @@ export interface DrillServer {
   lose(): Promise<void>
 }
 
+/** Works in a database of a server as its superuser. */
+export async function withClient<T>(
+  server: DrillServer,
+  of: string,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new pg.Client({ connectionString: server.url('postgres', of) })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}
+
 export function drillCluster(): DrillCluster {
   const folder = proofFolder()
   const place = makePlace(folder)

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { migrate } from '#server/database/schema/index.ts'
 import { giveTo, makeDatabase, makeRoles } from '#server/embedded-postgres/index.ts'
 import { verifyAuditLogs } from '#server/operations/index.ts'
@@ -15,6 +15,7 @@ import {
   type DrillServer,
   drillCluster,
   drillPrograms,
+  withClient,
 } from './drill-server.ts'
 import { firstFaults, type Proof, shareOf } from './proof.ts'
 
@@ -38,21 +39,6 @@ export interface Drilled {
 }
 
 const database = 'lanewise'
-
-async function withClient<T>(
-  server: DrillServer,
-  of: string,
-  work: (client: pg.Client) => Promise<T>,
-): Promise<T> {
-  const client = new pg.Client({ connectionString: server.url('postgres', of) })
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
-}
 
 /** Returns row count and checksum of every table, and the newest hash of each audit log. */
 function sumsOf(server: DrillServer): Promise<Sum[]> {

@@ -1,6 +1,5 @@
 import { appendFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import pg from 'pg'
 import {
   type DatabaseRole,
   giveTo,
@@ -8,7 +7,7 @@ import {
   makeRoles,
   roleNames,
 } from '#server/embedded-postgres/index.ts'
-import { type DrillCluster, type DrillServer, drillCluster, drillPrograms } from './drill-server.ts'
+import { type DrillCluster, drillCluster, drillPrograms, withClient } from './drill-server.ts'
 import type { ProofDatabase } from './proof-database.ts'
 
 const database = 'lanewise'
@@ -46,16 +45,6 @@ export async function streamingPair(): Promise<StreamingPair> {
   let primaryCluster = newCluster()
   programs.init(primaryCluster)
   let primary = await programs.start(primaryCluster, settings)
-  const asSuperuser = async <T>(server: DrillServer, of: string, work: (client: pg.Client) => Promise<T>) => {
-    const client = new pg.Client({ connectionString: server.url('postgres', of) })
-    client.on('error', () => {})
-    await client.connect()
-    try {
-      return await work(client)
-    } finally {
-      await client.end()
-    }
-  }
   const startStandby = async (cluster: DrillCluster) => {
     rmSync(cluster.place.cluster, { recursive: true, force: true })
     await programs.baseBackup(primary, primaryCluster, cluster)
@@ -69,7 +58,7 @@ export async function streamingPair(): Promise<StreamingPair> {
     giveTo(place.account, signal)
     return programs.start(cluster, settings, 'standby')
   }
-  await asSuperuser(primary, 'postgres', async (client) => {
+  await withClient(primary, 'postgres', async (client) => {
     await makeRoles(client, { owner: 'x', service: 'x' })
     await makeDatabase(client, database)
   })
@@ -81,9 +70,9 @@ export async function streamingPair(): Promise<StreamingPair> {
     url: (role) => `postgres://${userOf(role)}@localhost:5432/${database}?host=${encodeURIComponent(hosts)}`,
     urlOf: (which, role) => (which === 'primary' ? primary : standby).url(userOf(role), database),
     ask: (question, values = []) =>
-      asSuperuser(primary, database, async (client) => (await client.query(question, [...values])).rows),
+      withClient(primary, database, async (client) => (await client.query(question, [...values])).rows),
     waitForStandby: () =>
-      asSuperuser(primary, 'postgres', async (client) => {
+      withClient(primary, 'postgres', async (client) => {
         await client.query(`alter system set synchronous_standby_names = '${standbyName}'`)
         await client.query('select pg_reload_conf()')
         // A commit ends only once the setting is read and the standby is connected.
@@ -95,11 +84,11 @@ export async function streamingPair(): Promise<StreamingPair> {
         }
       }),
     async cutOff() {
-      await asSuperuser(primary, 'postgres', async (client) => {
+      await withClient(primary, 'postgres', async (client) => {
         await client.query('alter system reset synchronous_standby_names')
         await client.query('select pg_reload_conf()')
       })
-      await asSuperuser(standby, 'postgres', async (client) => {
+      await withClient(standby, 'postgres', async (client) => {
         await client.query(`alter system set primary_conninfo = ''`)
         await client.query('select pg_reload_conf()')
         for (let isCut = false; !isCut; ) {
@@ -109,7 +98,7 @@ export async function streamingPair(): Promise<StreamingPair> {
       })
     },
     promoteStandby: () =>
-      asSuperuser(standby, 'postgres', async (client) => {
+      withClient(standby, 'postgres', async (client) => {
         await client.query('select pg_promote()')
       }),
     losePrimary: () => primary.lose(),
