@@ -12,7 +12,7 @@ export interface Missing {
   readonly missing: string
 }
 
-const nodeVersions: Readonly<Record<number, string>> = { 20: '20.20.2', 22: '22.23.3', 24: '24.21.0' }
+const nodeVersions: Readonly<Record<number, string>> = { 20: '20.20.2', 22: '22.23.3', 24: '24.22.3' }
 
 /** Returns the path of a Node of this major version: the running one, an installed one, or one from the registry. */
 export function nodeOfMajor(major: number): string | Missing {
