@@ -18,8 +18,17 @@ function referenceLoopMs(): number {
  * whole run with PostgreSQL, Vitest and its workers, beside a reference loop. So people see what their tests cost.
  */
 export default class BudgetReporter implements Reporter {
+  /** The last run of each test file: a file whose process crashed runs again (`run-tests.ts`). */
+  readonly #modules = new Map<string, TestModule>()
+
   onTestRunEnd(modules: readonly TestModule[]): void {
-    const costs = modules
+    // The workers and PostgreSQL count only when they have ended.
+    if (this.#modules.size === 0) process.once('exit', () => this.#print())
+    for (const module of modules) this.#modules.set(module.id, module)
+  }
+
+  #print(): void {
+    const costs = [...this.#modules.values()]
       .map((module) => ({
         project: module.project.name,
         file: module.relativeModuleId,
@@ -28,19 +37,16 @@ export default class BudgetReporter implements Reporter {
       .sort((one, other) => other.ms - one.ms)
     const byProject = Map.groupBy(costs, ({ project }) => project)
     const sum = (some: typeof costs) => some.reduce((total, { ms }) => total + ms, 0)
+    const { own, children } = processorMs()
     const loop = (referenceLoopMs() / 1_000).toFixed(1)
-    // The workers and PostgreSQL count only when they have ended.
-    process.once('exit', () => {
-      const { own, children } = processorMs()
-      const projects = [...byProject].map(([name, some]) => `${name} ${seconds(sum(some))}`).join(', ')
-      const rest = own + children - sum(costs)
-      process.stdout.write(
-        [
-          `   Processor  ${seconds(own + children)}: tests ${seconds(sum(costs))} (${projects}), PostgreSQL and Vitest ${seconds(rest)}; reference loop ${loop} s`,
-          ...costs.slice(0, 10).map(({ file, ms }) => `              ${seconds(ms).padStart(6)} ${file}`),
-          '',
-        ].join('\n'),
-      )
-    })
+    const projects = [...byProject].map(([name, some]) => `${name} ${seconds(sum(some))}`).join(', ')
+    const rest = own + children - sum(costs)
+    process.stdout.write(
+      [
+        `   Processor  ${seconds(own + children)}: tests ${seconds(sum(costs))} (${projects}), PostgreSQL and Vitest ${seconds(rest)}; reference loop ${loop} s`,
+        ...costs.slice(0, 10).map(({ file, ms }) => `              ${seconds(ms).padStart(6)} ${file}`),
+        '',
+      ].join('\n'),
+    )
   }
 }
