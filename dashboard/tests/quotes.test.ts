@@ -211,6 +211,35 @@ test.describe('marks by keyboard', () => {
     expect(await outcomeOf(tenant, refs[0] ?? '')).toEqual(['pending', null])
   })
 
+  test('a list that the service read before a mark does not hide the mark', async () => {
+    const { tenant, refs } = await quoting(2)
+    const { page } = await openWindow({ person: tenant })
+    await page.goto('/quotes?sort=rate_low')
+    await shown(page, '2 quotes')
+    const wasRead = Promise.withResolvers<void>()
+    const wasMarked = Promise.withResolvers<void>()
+    await page.route(
+      '**/api/lanes?**',
+      async (route) => {
+        const answer = await route.fetch()
+        wasRead.resolve()
+        await wasMarked.promise
+        // The page may no longer wait for this answer.
+        await route.fulfill({ response: answer }).catch(() => {})
+      },
+      { times: 1 },
+    )
+    await page.getByRole('columnheader', { name: 'Quoted at' }).getByRole('button').click()
+    await wasRead.promise
+    await page.keyboard.press('j')
+    await page.keyboard.press('w')
+    await page.getByText(`(${refs[0]}) was marked won`).waitFor()
+    wasMarked.resolve()
+    await shown(page, '2 quotes')
+    const row = rows(page).filter({ hasText: refs[0] ?? '' })
+    await expect(row.getByText('Won').first()).toBeVisible()
+  })
+
   test('arrows move between rows, L asks for the reason, U sets pending, Enter opens', async () => {
     const { tenant, refs } = await quoting(4)
     const { page } = await openWindow({ person: tenant })

@@ -1,4 +1,4 @@
-import type { QueryClient } from '@tanstack/react-query'
+import type { Query, QueryClient } from '@tanstack/react-query'
 import type { Quote } from '#contract/quote.ts'
 import type { Answer } from './call.ts'
 
@@ -22,12 +22,22 @@ export function showQuote(queries: QueryClient, quote: Quote): void {
   )
 }
 
-/** Marks all answers as stale after quotes changed. Reloads only the history of these quotes at once, the rest on next use. */
+/**
+ * Marks all answers as stale after quotes changed. Reloads the history of these quotes at once, and the lists and quotes that
+ * were being loaded: the service may have read them before the change. The rest loads again on next use.
+ */
 export async function quotesHaveChanged(queries: QueryClient, laneRefs: readonly string[]): Promise<void> {
   await queries.invalidateQueries({
     predicate: ({ queryKey }) => queryKey[0] !== 'me' && queryKey[0] !== 'list-changes',
     refetchType: 'none',
   })
+  const loading = queries.getQueryCache().findAll({
+    fetchStatus: 'fetching',
+    predicate: ({ queryKey: [name] }) => [...listsOfQuotes, 'get-quote'].some((one) => one === name),
+  })
+  const wasLoading = { predicate: (query: Query) => loading.includes(query) }
+  await queries.cancelQueries(wasLoading)
+  await queries.refetchQueries({ ...wasLoading, type: 'active' })
   for (const lane_ref of laneRefs) {
     await queries.invalidateQueries({ queryKey: ['list-changes', { params: { lane_ref } }] })
   }
