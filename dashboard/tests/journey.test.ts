@@ -45,6 +45,8 @@ test('from sign-up to a quote, a win, a booking from the TMS, and the margin on 
   const laneRef = await quoteALane(page)
 
   await page.getByRole('link', { name: 'Quotes', exact: true }).click()
+  // The desk lists the saved quote too, until the page of quotes is drawn.
+  await page.getByRole('heading', { name: 'Quotes', level: 1 }).waitFor()
   const row = page.getByRole('row').filter({ hasText: laneRef })
   await row.getByText('Pending').waitFor()
   await row.getByRole('link').first().focus()
