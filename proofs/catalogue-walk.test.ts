@@ -200,8 +200,8 @@ describe('a service role without session timeouts prevents the service from star
       /have no idle_in.* set idle_in_transaction_session_timeout = '10s'/,
     ],
   ]
-  test.each(timeouts.slice(0, 1))('%s = %s', isFound)
-  test.each(timeouts.slice(1))('%s = %s', { tags: 'long' }, isFound)
+  test.each(timeouts.slice(0, 2))('%s = %s', isFound)
+  test.each(timeouts.slice(2))('%s = %s', { tags: 'long' }, isFound)
 
   async function isFound(name: string, value: string, finding: RegExp): Promise<void> {
     const { makerUrl } = inject('databaseCluster')
@@ -233,6 +233,26 @@ test('for the owner of the tables, the only finding is that row-level security d
     expect(await databaseSafetyFaults(asOwner)).toEqual([expect.stringContaining('owns the tables')])
   } finally {
     await asOwner.close()
+  }
+})
+
+test('for a superuser, the only finding is that row-level security does not restrict it', async () => {
+  const makerUrl = databaseUrl(inject('databaseCluster').makerUrl, database.name)
+  await asMaker(makerUrl, (maker) =>
+    maker.query(`create role test_superuser superuser nobypassrls login password 'test'`),
+  )
+  await owner.query('create view all_lanes as select * from quotes')
+  const superuserUrl = Object.assign(new URL(makerUrl), { username: 'test_superuser', password: 'test' })
+  const asSuperuser = await openDatabase({
+    connection: { connectionString: superuserUrl.href },
+    deadlines: testDeadlines,
+  })
+  try {
+    expect(await databaseSafetyFaults(asSuperuser)).toEqual([expect.stringContaining('is a superuser')])
+  } finally {
+    await asSuperuser.close()
+    await owner.query('drop view all_lanes')
+    await asMaker(makerUrl, (maker) => maker.query('drop role test_superuser'))
   }
 })
 

@@ -112,6 +112,7 @@ describe('the unit', () => {
 
   test.each([
     ['dollars per load', '"Dallas, TX","Atlanta, GA",V,800,1960', 'at most $20'],
+    ['more than $20 per mile', '"Dallas, TX","Atlanta, GA",V,800,20.01', 'at most $20'],
     ['kilometers', '"Dallas, TX","Atlanta, GA",V,1287,2.5', 'the miles of the lane, about'],
     ['no miles of ZIP areas', '752,303,V,,2.5', 'the miles of this row are not known'],
     ['no number', '"Dallas, TX","Atlanta, GA",V,800,2.5%', 'dollars per mile such as 2.45'],
