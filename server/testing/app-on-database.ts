@@ -133,7 +133,7 @@ export async function appOn(ownDatabase: TestDatabase, options: TestAppOptions =
   const watch = tenantWatch({ database, monotonic: realMonotonic, log: logger })
   const monotonic =
     options.monotonic ?? (options.rateLimit === 'real' ? realMonotonic : () => (stepping += 1000))
-  const expirer = quoteExpirer({ database, log: logger })
+  const expirer = quoteExpirer({ database, log: logger }, { everyMs: null })
   app.expireQuotes = expirer.expireNow
   const { parts, drain } = connectParts(
     {

@@ -1,3 +1,4 @@
+import { pino } from 'pino'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pushOutcomes, pushQuotes } from '#contract/push-quotes.ts'
 import {
@@ -11,6 +12,7 @@ import {
   quoteToPush,
 } from '#testing/make.ts'
 import { type TestApp, testApp } from '#testing/test-app.ts'
+import { quoteExpirer } from './quote-expirer.ts'
 
 let app: TestApp
 beforeAll(async () => {
@@ -59,6 +61,17 @@ describe('a pending quote', () => {
     expect(body.changes).toMatchObject([
       { source: 'lanewise', rule: 'validity_ended', changed_by: null, after: { outcome: 'expired' } },
     ])
+  })
+
+  test('expires by itself', async () => {
+    const ours = await makeIntegration(app, everything)
+    const ref = await pushed(ours, 'ended', { quoted_at: daysAgo(3), valid_until: daysAgo(1) })
+    const expirer = quoteExpirer({ database: app.database, log: pino({ level: 'silent' }) }, { everyMs: 5 })
+    try {
+      await expect.poll(async () => (await quoteOf(ours, ref)).outcome).toBe('expired')
+    } finally {
+      await expirer.drain()
+    }
   })
 
   test("without valid_until expires after the brokerage's default, which is off at first", async () => {

@@ -13,7 +13,7 @@ import { type Database, runInBackground, type TenantId } from '../database/sessi
 import { approvalAnswer } from '../quotes/index.ts'
 import type { Log } from '../runtime/index.ts'
 
-const everyMs = 60_000
+const expireEveryMs = 60_000
 /** How often old networks of sign-ins are looked for: they are deleted within an hour after their time. */
 const networksEveryMs = 3_600_000
 /** Quotes that expire in one transaction. It locks them, so other writes of the brokerage wait for its end. */
@@ -29,18 +29,21 @@ const expired = ({ ended_at }: EndedQuote) =>
  * that nobody has signed in from for `knownNetworkDays`. Several instances may run this at once: each quote and request
  * expires once, because it is locked meanwhile.
  *
- * `expireNow` does the same at once, and returns the number of quotes that expired.
+ * `expireNow` does the same at once, and returns the number of quotes that expired. With `everyMs` null, as in tests, only that does.
  */
-export function quoteExpirer({ database, log }: { database: Database; log: Log }) {
+export function quoteExpirer(
+  { database, log }: { database: Database; log: Log },
+  { everyMs = expireEveryMs }: { everyMs?: number | null } = {},
+) {
   let stopping = false
   let networksAt = Number.NEGATIVE_INFINITY
   let running: Promise<unknown> = Promise.resolve()
-  const timer = setInterval(() => {
+  const runAgain = () => {
     running = running.then(() =>
       expireNow().catch((error: unknown) => log.warn({ err: error }, 'quotes could not be expired')),
     )
-  }, everyMs)
-  timer.unref()
+  }
+  const timer = everyMs === null ? undefined : setInterval(runAgain, everyMs).unref()
 
   async function expireNow(): Promise<number> {
     let count = 0
