@@ -226,9 +226,23 @@ test.describe('advice while typing', () => {
       page.getByRole('slider').evaluate((knob) => knob.parentElement?.getBoundingClientRect().top)
     const before = [await placeOf(), await curveOf()]
     const arrival = Promise.withResolvers<void>()
+    // The history of the lane arrives before the advice on the rows, which has become less sure of a win.
+    const history = Promise.withResolvers<void>()
     await page.route('**/api/advice/**', async (route) => {
       await arrival.promise
-      await route.continue().catch(() => {})
+      if (route.request().method() === 'POST') {
+        await history.promise
+        const response = await route.fetch()
+        const json = JSON.parse(await response.text(), (key, value) =>
+          key === 'probability' ? 0.9 * value : value,
+        )
+        await route.fulfill({ response, json })
+        return
+      }
+      await route.continue()
+      await (await route.request().response())?.finished()
+      await page.evaluate('new Promise(requestAnimationFrame)')
+      history.resolve()
     })
     await rateOf(page).fill('2105')
     await advice(page).getByText('updating').waitFor()
@@ -241,9 +255,20 @@ test.describe('advice while typing', () => {
     }
     await agreed()
     expect([await placeOf(), await curveOf()]).toEqual(before)
+    // All lines that are shown as final, and not as updating.
+    await page.evaluate(`
+      finalLines = new Set()
+      new MutationObserver(() => {
+        const card = document.querySelector('.desk-advice[aria-busy="false"]')
+        if (card !== null) finalLines.add(card.querySelector('.desk-typed-line').textContent)
+      }).observe(document.body, { attributes: true, characterData: true, childList: true, subtree: true })
+    `)
     arrival.resolve()
     await expect(advice(page)).toHaveAttribute('aria-busy', 'false')
     await agreed()
+    expect(await page.evaluate<string[]>('[...finalLines]')).toEqual([
+      await typedAt(page, '$2,105').textContent(),
+    ])
     expect([await placeOf(), await curveOf()]).toEqual(before)
   })
 

@@ -42,7 +42,11 @@ export interface QuotesAdvice {
   readonly retry: () => void
 }
 
-const noneShown: ReadonlyMap<string, ShownAdvice> = new Map()
+/** The advice on the rows, and the answer of the service that it is from. */
+const noneShown: { readonly from: unknown; readonly rows: ReadonlyMap<string, ShownAdvice> } = {
+  from: undefined,
+  rows: new Map(),
+}
 
 /**
  * The advice on each row of a draft, from one request for all rows after a pause in typing. A row whose fields changed since has none
@@ -74,26 +78,26 @@ export function useQuotesAdvice(
   useEffect(() => {
     if (data === undefined) return
     const answered = JSON.parse(settled) as typeof sent
-    setShown(
-      new Map(
-        data.results.flatMap((result) => {
-          const row = answered.asked[result.index]
-          return result.status !== 200 || row === undefined
-            ? []
-            : [[keyOf(row, answered.name), { lane: laneOf(row), result }] as const]
-        }),
-      ),
+    const rows = new Map(
+      data.results.flatMap((result) => {
+        const row = answered.asked[result.index]
+        return result.status !== 200 || row === undefined
+          ? []
+          : [[keyOf(row, answered.name), { lane: laneOf(row), result }] as const]
+      }),
     )
+    setShown({ from: data, rows })
   }, [data, settled])
-  const on = (quote: DeskQuote) => shown.get(keyOf(askedOf(quote), name))?.result ?? null
-  const ofLane = [...shown.values()].filter(
+  const on = (quote: DeskQuote) => shown.rows.get(keyOf(askedOf(quote), name))?.result ?? null
+  const ofLane = [...shown.rows.values()].filter(
     ({ lane, result }) => lane === laneOf(open) && result.curve !== undefined,
   )
   const exact = on(openQuote)
   return {
     on,
     open: exact?.curve === undefined ? (ofLane[0]?.result ?? null) : exact,
-    updating: open !== null && (typed !== settled || (answer.isPending && !answer.isError)),
+    updating:
+      open !== null && (typed !== settled || (data === undefined ? !answer.isError : shown.from !== data)),
     failure: open === null || typed !== settled ? null : answer.error,
     retry: () => void answer.refetch(),
   }
