@@ -173,8 +173,9 @@ const pointsAside = 15
 function Curve({
   answer: { advice, rate, asking, failure },
   pricing,
+  typed,
   onRate,
-}: Pick<AdviceProps, 'answer' | 'pricing' | 'onRate'>) {
+}: Pick<AdviceProps, 'answer' | 'pricing' | 'typed' | 'onRate'>) {
   const estimate = advice?.estimate
   const points = advice?.curve ?? []
   if (advice === null || pricing === null || estimate === undefined || points.length === 0) {
@@ -197,6 +198,7 @@ function Curve({
         points={rate === null ? aroundGoingRate(points, estimate.reference_rate) : points}
         counts={estimate}
         rateDollars={rate}
+        stated={typed === null ? null : { ...typed, probability: typed.chance }}
         onRate={onRate}
         miles={estimate.miles}
         {...(pricing.zone === null

@@ -3,7 +3,14 @@ import { useElementSize } from '@mantine/hooks'
 import { type ScaleLinear, scaleLinear } from 'd3-scale'
 import { area, curveMonotoneX, line } from 'd3-shape'
 import { type KeyboardEvent, type PointerEvent, useRef } from 'react'
-import { type CurvePoint, type QuotesBehind, range, readCurve, readingInWords } from './curve-reading.ts'
+import {
+  type CurvePoint,
+  type CurveReading,
+  type QuotesBehind,
+  range,
+  readCurve,
+  readingInWords,
+} from './curve-reading.ts'
 import { type Column, DataTable } from './data-table.tsx'
 import { count, probability, ratePerMile, roundDollars } from './formats.ts'
 
@@ -26,6 +33,8 @@ export interface WinCurveProps extends Known {
   readonly counts: QuotesBehind
   /** The rate of the handle; null without a handle. */
   readonly rateDollars: number | null
+  /** What the service says of that rate. Without it, the curve is read between two points, which can round to another percent. */
+  readonly stated?: CurveReading | null
   /** True where there is little room: lower, without caption and figures. */
   readonly isCompact?: boolean
   /** Makes the handle movable by pointer and keyboard. */
@@ -51,10 +60,10 @@ interface Scales {
  * @example <WinCurve points={curve} counts={{ won: 17, decided: 26 }} rateDollars={2150} onRate={setRate} />
  */
 export function WinCurve(props: WinCurveProps) {
-  const { points, counts, rateDollars, isCompact = false } = props
+  const { points, counts, rateDollars, stated, isCompact = false } = props
   const { ref, width } = useElementSize()
   const [first, last] = [points[0], points.at(-1)]
-  const reading = rateDollars === null ? null : readCurve(points, rateDollars)
+  const reading = rateDollars === null ? null : (stated ?? readCurve(points, rateDollars))
   const height = isCompact ? lowHeight : usualHeight
   const caption = reading === null ? 'Chance of winning by rate' : readingInWords(reading, counts)
   const scales: Scales | null =
@@ -79,7 +88,7 @@ export function WinCurve(props: WinCurveProps) {
         {scales !== null && (
           <>
             <Drawing {...props} scales={scales} />
-            <Handle {...props} scales={scales} />
+            <Handle {...props} reading={reading} scales={scales} />
           </>
         )}
       </div>
@@ -269,11 +278,15 @@ function clamp(rate: number, [low, high]: readonly [number, number]): number {
   return Math.min(Math.max(rate, low), high)
 }
 
-function Handle({ points, counts, rateDollars, onRate, scales }: WinCurveProps & { scales: Scales }) {
+function Handle({
+  counts,
+  onRate,
+  reading,
+  scales,
+}: WinCurveProps & { reading: CurveReading | null; scales: Scales }) {
   const { x, y, width, height } = scales
   const knob = useRef<HTMLDivElement>(null)
   const plot = useRef<HTMLDivElement>(null)
-  const reading = rateDollars === null ? null : readCurve(points, rateDollars)
   const rates = handleRange(x)
   const look = reading === null ? undefined : handleStyle(clampedTo(x, reading.rate), y(reading.probability))
   if (onRate === undefined)
