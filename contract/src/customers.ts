@@ -11,13 +11,8 @@ import {
   paymentDaysMax,
   tierLengthMax,
 } from './limits.ts'
-import {
-  exampleFigures,
-  PerformanceRow,
-  PerformanceTotals,
-  performanceFigures,
-  performanceSorts,
-} from './performance.ts'
+import { exampleFigures, PerformanceRow, PerformanceTotals, performanceFigures } from './performance.ts'
+import { performanceSorts } from './performance-sorts.ts'
 import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 import { ofRateType } from './rate-types.ts'
 

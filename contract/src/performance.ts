@@ -2,22 +2,12 @@ import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { equipment, nullable, oneOf, recordId, text, time, wholeNumber } from './fields.ts'
 import { cursorLengthMax, pageSizeDefault, pageSizeMax } from './limits.ts'
+import { performanceSorts } from './performance-sorts.ts'
 import { exampleQuote, Quote } from './quote.ts'
 import { ComparedBasis, exampleBasis } from './rate-basis.ts'
 import { ofRateType } from './rate-types.ts'
 
 export const performanceGroupings = ['lane', 'customer', 'rep', 'carrier', 'equipment', 'month'] as const
-
-export const performanceSorts = [
-  'quotes',
-  'win_rate',
-  'margin',
-  'margin_pct',
-  'landed_vs_quoted',
-  'lost_to_cost',
-  'lost_to_rate',
-  'quoted_too_low',
-] as const
 
 const selection = {
   from: Type.Optional(time('Only quotes made at or after this time')),

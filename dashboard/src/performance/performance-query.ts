@@ -1,3 +1,4 @@
+import { performanceSorts } from '#contract/performance-sorts.ts'
 import { type Answer, type Query, useAnswer } from '../api/index.ts'
 import {
   type AddressParams,
@@ -73,20 +74,9 @@ export function selectionOf(search: AddressParams, period: Period): Query<'list-
   }
 }
 
-const sorts = [
-  'quotes',
-  'win_rate',
-  'margin',
-  'margin_pct',
-  'landed_vs_quoted',
-  'lost_to_cost',
-  'lost_to_rate',
-  'quoted_too_low',
-] as const
-
 /** The sort order in the address, else the largest loss first; undefined for months, which are in the order of time. */
 export function orderOf(search: AddressParams): Pick<Query<'get-performance'>, 'sort' | 'order'> | undefined {
-  const sort = sorts.find((one) => one === search.sort)
+  const sort = performanceSorts.find((one) => one === search.sort)
   if (sort !== undefined) return { sort, order: search.order === 'asc' ? 'asc' : 'desc' }
   return groupingOf(search) === 'month' ? undefined : { sort: 'lost_to_cost', order: 'desc' }
 }
