@@ -12,7 +12,7 @@ export {
   reachService,
   whenSessionEnds,
 } from './call.ts'
-export { quotesHaveChanged, showQuote } from './quote-caches.ts'
+export { quotesHaveChanged, showQuote, stopReloadingQuotes } from './quote-caches.ts'
 export {
   beginSession,
   sessionQuery,

@@ -5,6 +5,14 @@ import type { Answer } from './call.ts'
 /** Operations whose answers contain `lanes`. */
 const listsOfQuotes = ['list-quotes', 'list-shipments', 'get-quote-request'] as const
 
+const answersWithQuotes: readonly unknown[] = [...listsOfQuotes, 'get-quote']
+const hasQuotes = ({ queryKey: [name] }: Query) => answersWithQuotes.includes(name)
+
+/** Stops what loads quotes that are already shown. Its answer may be from before the change, and would overwrite it on screen. */
+export function stopReloadingQuotes(queries: QueryClient): Promise<void> {
+  return queries.cancelQueries({ predicate: (query) => hasQuotes(query) && query.state.data !== undefined })
+}
+
 /**
  * Updates a quote in all cached answers without a new request. Lists keep their order and length, so that the row that
  * the user works on stays in place.
@@ -31,14 +39,13 @@ export async function quotesHaveChanged(queries: QueryClient, laneRefs: readonly
     predicate: ({ queryKey }) => queryKey[0] !== 'me' && queryKey[0] !== 'list-changes',
     refetchType: 'none',
   })
-  const loading = queries.getQueryCache().findAll({
-    fetchStatus: 'fetching',
-    predicate: ({ queryKey: [name] }) => [...listsOfQuotes, 'get-quote'].some((one) => one === name),
-  })
+  const loading = queries.getQueryCache().findAll({ fetchStatus: 'fetching', predicate: hasQuotes })
   const wasLoading = { predicate: (query: Query) => loading.includes(query) }
   await queries.cancelQueries(wasLoading)
-  await queries.refetchQueries({ ...wasLoading, type: 'active' })
-  for (const lane_ref of laneRefs) {
-    await queries.invalidateQueries({ queryKey: ['list-changes', { params: { lane_ref } }] })
-  }
+  await Promise.all([
+    queries.refetchQueries({ ...wasLoading, type: 'active' }),
+    ...laneRefs.map((lane_ref) =>
+      queries.invalidateQueries({ queryKey: ['list-changes', { params: { lane_ref } }] }),
+    ),
+  ])
 }

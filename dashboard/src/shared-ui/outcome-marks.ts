@@ -1,7 +1,14 @@
 import { useQueryClient } from '@tanstack/react-query'
 import { useCallback, useRef } from 'react'
 import type { Quote } from '#contract/quote.ts'
-import { type Body, CallFailed, call, quotesHaveChanged, showQuote } from '../api/index.ts'
+import {
+  type Body,
+  CallFailed,
+  call,
+  quotesHaveChanged,
+  showQuote,
+  stopReloadingQuotes,
+} from '../api/index.ts'
 import { laneName } from './formats.ts'
 import { useNotice } from './notices.tsx'
 import { outcomeWords, type Reason } from './outcome-words.tsx'
@@ -76,8 +83,7 @@ export function useOutcomeMarks(): Mark {
         notify(`${name} is already ${outcomeWords(outcome, reason)}`)
         return
       }
-      // The answer of an earlier list request would overwrite this mark on screen.
-      void queries.cancelQueries({ predicate: hasAnswer })
+      void stopReloadingQuotes(queries)
       showQuote(queries, shownAs(quote, outcome, reason))
       const before = underWay.current.get(lane_ref)
       const outcomeBefore = before?.outcomeBefore ?? quote.outcome
@@ -133,10 +139,6 @@ export function useOutcomeMarks(): Mark {
     [queries, notify],
   )
   return useCallback((quote, outcome, reason) => void mark(quote, outcome, reason), [mark])
-}
-
-function hasAnswer({ queryKey, state }: { queryKey: readonly unknown[]; state: { data: unknown } }) {
-  return (queryKey[0] === 'list-quotes' || queryKey[0] === 'get-quote') && state.data !== undefined
 }
 
 /** Why a mark failed, as a sentence. */
