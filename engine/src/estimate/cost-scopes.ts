@@ -14,7 +14,7 @@ const CHAIN_WEIGHTS = [10, 6, 8, 8, 4, 2, 1] as const
 /**
  * The number of scopes that follow the market index: all that are wider than a corridor. A corridor's own costs do not: many of its
  * trucks are bought at agreed prices, which stay when the market moves. Measured on 4,183 US truckloads:
- * docs/decisions/0061-costs-ahead.md.
+ * docs/decisions/0010-the-calibrated-estimate.md.
  */
 const MARKET_SCOPES = 5
 const HALF_LIFE_DAYS = 45
