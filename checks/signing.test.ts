@@ -17,6 +17,7 @@ import { codeBlocks, has, run, tableRows } from './page.ts'
 import { textOf } from './repository.ts'
 
 const page = 'docs/signing.md'
+const tokens = 'docs/tokens.md'
 
 interface Vector {
   readonly name: string
@@ -69,10 +70,10 @@ describe('docs/signing.md', () => {
   })
 
   test('lists the scopes of tokens with the words of the contract', () => {
-    expect(tableRows(page, 'Scopes of a service token')).toEqual(
+    expect(tableRows(tokens, 'Scopes of a service token')).toEqual(
       Object.entries(tokenScopes).map(([name, { permits }]) => [name, permits]),
     )
-    expect(text).toContain(`Without \`scope\`, the token has \`${defaultScope}\``)
+    expect(textOf(tokens)).toContain(`Without \`scope\`, the token has \`${defaultScope}\``)
   })
 
   test('lists the limits that the service applies', () => {
