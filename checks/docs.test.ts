@@ -28,6 +28,18 @@ function links(text: string): string[] {
   return [...text.matchAll(/\]\(([^)\s]+)\)/g)].flatMap((match) => match[1] ?? [])
 }
 
+/** The names by which links reach the sections of a page: its headings as GitHub names them, and its own anchors. */
+function anchorsOf(path: string): Set<string> {
+  const text = textOf(path).replaceAll(/^```[\s\S]*?^```/gm, '')
+  const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
+    title
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+  return new Set([...headings, ...[...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id)])
+}
+
 /** Whether a path exists. A bare name such as `operations.ts` may be in any folder of the project. */
 function fileExists(path: string): boolean {
   if (existsSync(join(root, path))) return true
@@ -51,6 +63,15 @@ describe.each(pages)('%s', (page) => {
     expect(local.filter((link) => !existsSync(join(root, dirname(page), link.replace(/#.*$/, ''))))).toEqual(
       [],
     )
+  })
+
+  test('links only to sections that exist', () => {
+    const toSections = links(text).filter((link) => /^[^:]*\.md#|^#/.test(link))
+    const isThere = (link: string) => {
+      const [file = '', section = ''] = link.split('#')
+      return anchorsOf(file === '' ? page : join(dirname(page), file)).has(section)
+    }
+    expect(toSections.filter((link) => !isThere(link))).toEqual([])
   })
 
   test('names only proofs that exist', () => {
