@@ -26,6 +26,7 @@ import { endlessThread, type Walked, walkAlone, walkForeignIds, walkRoutes } fro
 import { canaryOf, seededTenants } from './seeded-tenants.ts'
 import { simulation } from './simulation.ts'
 import { disableRowLevelSecurity, rewriteStatements, withoutTenantConditions } from './tenant-conditions.ts'
+import { upgrade } from './upgrade.ts'
 
 const concurrency: Proof = {
   name: 'concurrent-tenants',
@@ -171,6 +172,7 @@ export const allProofs: readonly { readonly proof: Proof; readonly minutes: numb
   { proof: firstStartsProof, minutes: 5 },
   { proof: clockJumps, minutes: 1 },
   { proof: liveMigrations, minutes: 2.5 },
+  { proof: upgrade, minutes: 3 },
   { proof: rollingRestart, minutes: 2 },
   { proof: failover, minutes: 3 },
   { proof: pointInTime, minutes: 1.5 },

@@ -17,8 +17,11 @@ const droppedTables = {
   pilot_entries: '0069-forecast-of-each-quote.sql',
   calibration_checks: '0069-forecast-of-each-quote.sql',
 }
-/** Columns that were dropped or converted. A recorded forecast of the pilot is the forecast of its quote. */
-const otherColumns = ['tenants.market_calls_per_day', 'lanes.advice']
+/**
+ * Columns that were dropped or converted. A recorded forecast of the pilot is the forecast of its quote, and events of pilots are no longer
+ * among the types that an address gets.
+ */
+const otherColumns = ['tenants.market_calls_per_day', 'lanes.advice', 'event_endpoints.event_types']
 /** Counters of what was dropped. */
 const isDropped = ({ counter }: Row) => counter === 'pilot' || counter === 'market-call'
 
