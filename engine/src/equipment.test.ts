@@ -109,6 +109,11 @@ describe('equipmentCode', () => {
     expect(equipmentFault('curtain side')).not.toMatch(/rate/)
   })
 
+  it('does not repeat a number that is longer than a code', () => {
+    expect(equipmentFault('1'.repeat(20))).toMatch(/; 1{20} looks like a rate$/)
+    expect(equipmentFault('1'.repeat(21))).toMatch(/such as V, R or F$/)
+  })
+
   const modes = ['TL', 'ftl', 'Truckload', 'truck-load', 'Full Truckload', 'LTL/Partial', 'Trailer']
   it.each(modes)('refuses the mode %s by name', (text) => {
     expect(equipmentCode(text)).toBeNull()

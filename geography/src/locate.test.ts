@@ -146,6 +146,14 @@ test('a located place has its position, postal area, market and region', () => {
   expect(at('McAllen, TX')?.city).toBe('McAllen')
 })
 
+test.each([
+  ['Ahwatukee Foothills, AZ', '850'],
+  ['South Boston, MA', '021'],
+  ['Lethbridge, AB', 'T1J'],
+])('%s, which the postal data do not name, is in the nearest postal area', (text, area) => {
+  expect(at(text)?.zip3).toBe(area)
+})
+
 test('neighboring places share a market, and places a day apart do not', () => {
   expect(at('Fort Worth, TX')?.market).toBe(at('Dallas, TX')?.market)
   expect(at('Ontario, CA')?.market).toBe(at('Los Angeles, CA')?.market)
