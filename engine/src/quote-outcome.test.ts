@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { noFacts, withBooking, withCancellation, withPossibleTimes } from './quote-outcome.ts'
+import {
+  factsOf,
+  noFacts,
+  outcomeFrom,
+  withBooking,
+  withCancellation,
+  withPossibleTimes,
+} from './quote-outcome.ts'
 
 describe('the times of bookings and cancellations', () => {
   const booked = (times: readonly number[]) =>
@@ -29,5 +36,24 @@ describe('the times of bookings and cancellations', () => {
   test('that are possible leave the same facts', () => {
     const facts = booked([10, 20])
     expect(withPossibleTimes(facts, () => false, 0)).toBe(facts)
+  })
+})
+
+describe("a person's loss, in a quote without saved facts", () => {
+  const shown = { outcome: 'lost', reason: null, source: 'dashboard', decidedAt: 50_000 } as const
+  const booking = { isBooked: true, isSigned: true, bookedAt: null }
+  const factsOfLoss = (isBooked: boolean) =>
+    factsOf({ shown, kept: null, isBooked, cancelledAt: null, stamps: [] })
+
+  test('becomes a win when the quote is booked', () => {
+    expect(outcomeFrom(withBooking(factsOfLoss(false), 100), booking)).toMatchObject({
+      outcome: 'won',
+      source: 'tms',
+      decidedAt: 100_000,
+    })
+  })
+
+  test('counts if the quote was booked before', () => {
+    expect(outcomeFrom(factsOfLoss(true), booking)).toEqual(shown)
   })
 })
