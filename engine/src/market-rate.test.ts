@@ -126,6 +126,17 @@ describe('the amounts of a market rate', () => {
     expect(marketAmountFaults(given).map(({ field }) => field)).toEqual(fields)
   })
 
+  test.each([
+    [{ miles: 781 }, 781 * 2_000],
+    [{ miles: 100 }, 250 * 2_000],
+    [{ miles: null }, 3_500 * 2_000],
+    [{ miles: 781, inPesos: true }, 20 * 781 * 2_000],
+  ])('for a load of %j, the highest amount is %d cents', (load, most) => {
+    const faultsOf = (mid: number) => marketAmountFaults({ low: null, mid, high: null, ...load })
+    expect(faultsOf(most)).toEqual([])
+    expect(faultsOf(most + 1)).toHaveLength(1)
+  })
+
   test('the error says what would be right', () => {
     expect(marketAmountFaults({ low: null, mid: 245, high: null, miles: 781 })[0]?.detail).toBe(
       'mid must be dollars per load; $2.45 looks like dollars per mile, which is $1,913.45 for 781 miles.',
