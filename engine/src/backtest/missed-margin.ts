@@ -119,8 +119,7 @@ export function missedMargin<Quote extends JudgeableQuote>(
 ): MissedMargin | NotJudged | null {
   const { quoteId, lane, miles, quotedRateCents: rateCents, outcome, quotedCostCents } = quote
   const expected = expectedCost(costs, { costKeys: lane.costKeys, miles })
-  const known = quotedCostCents !== null && quotedCostCents > 0 ? quotedCostCents : null
-  const costCents = known ?? (isOwnCost(expected) ? expected.costCents : null)
+  const costCents = quotedCostCents ?? (isOwnCost(expected) ? expected.costCents : null)
   if (costCents === null || expected === null) return 'without_cost'
   if (isUnlikelyCost(costCents, expected.costCents)) return 'unlikely_cost'
   const model = modelFor(quote)
