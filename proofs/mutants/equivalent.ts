@@ -32,4 +32,16 @@ export const equivalents: readonly Equivalent[] = [
     replacement: 'unshift',
     reason: 'no measure depends on the order of the forecasts',
   },
+  {
+    file: 'engine/src/quote-outcome.ts',
+    line: 'return one.decidedAt >= other.decidedAt ? one : other',
+    replacement: '>',
+    reason: 'statements that were signed in the same second, with the same time, are equal',
+  },
+  {
+    file: 'server/src/signing/explain-signature.ts',
+    line: 'skewSeconds < 0 ? setting.behind : setting.ahead,',
+    replacement: '1',
+    reason: 'a difference of at most 300 seconds returned before',
+  },
 ]
