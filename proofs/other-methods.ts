@@ -153,6 +153,9 @@ export const otherMethods: Readonly<Record<string, Method>> = {
     await undos.releaseUndo(transaction, tenant, ids.import)
     return undos.takeOverUndo(transaction, tenant, ids.import)
   }),
+  'import-undo.undoBatch': during('undoing', ({ transaction, tenant, ids }) =>
+    undos.undoBatch(transaction, tenant, ids.import),
+  ),
   'imports.requestStop': during('running', ({ transaction, tenant, ids }) =>
     imports.requestStop(transaction, tenant, ids.import),
   ),
