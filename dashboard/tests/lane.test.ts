@@ -246,10 +246,10 @@ test.describe('a lane with history', () => {
 })
 
 test.describe("the API's answer", () => {
-  test('is closed at first, and has the suggested rate, the rate band, the verdict and the scores', async () => {
+  test('is closed at first, and has the suggested rate, the range of rates, the verdict and the scores', async () => {
     const { page } = await openLane()
     await allPartsLoaded(page)
-    for (const words of ['Suggested rate', 'Rate band', 'Strength', 'Average rate']) {
+    for (const words of ['Suggested rate', 'Range of your rates', 'Strength', 'Average rate']) {
       await expect(page.getByText(words, { exact: true })).toHaveCount(0)
     }
     await openMore(page, 'What the API says')

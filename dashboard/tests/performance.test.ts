@@ -327,7 +327,7 @@ test.describe('the calibration of the advice', () => {
       .getByRole('img', { name: /^Reliability diagram: forecast 30%, won 31% \(529 of 1707\)/ })
       .waitFor()
     await page.getByText('On 3,414 quotes the estimate was better').waitFor()
-    await page.getByText('Its Brier score is 0.211, and 0.236 for the win rate of the lane').waitFor()
+    await page.getByText('Its squared error is 0.211, and 0.236 for the win rate of the lane').waitFor()
     await page.getByText('This is an estimate by the model itself, not an experiment.').waitFor()
     await page.getByText('+$103,134').waitFor()
     await page.getByText('80% range $1,650 to $4,590').waitFor()

@@ -273,17 +273,17 @@ test.describe('advice while typing', () => {
     expect([await placeOf(), await curveOf()]).toEqual(before)
   })
 
-  test('warns when the rate is below the floor of the brokerage', async () => {
+  test('warns when the rate is below the minimum of the brokerage', async () => {
     const floor = (rate_per_mile: number) =>
       call(app, 'PATCH', '/api/tenant', { token: tenant.owner, body: { floors: { rate_per_mile } } })
     expect((await floor(2.6)).status).toBe(200)
     try {
       const { page } = await openDesk()
       await typeQuote(page)
-      await typedAt(page, '$2,100').getByText('below your floor of $2,').waitFor()
+      await typedAt(page, '$2,100').getByText('below your minimum of $2,').waitFor()
       await rateOf(page).fill('2300')
       await typedAt(page, '$2,300').waitFor()
-      await expect(typedAt(page, '$2,300').getByText('below your floor')).toHaveCount(0)
+      await expect(typedAt(page, '$2,300').getByText('below your minimum')).toHaveCount(0)
     } finally {
       await floor(0)
     }
@@ -939,7 +939,7 @@ test.describe('saving', () => {
     await page.getByRole('heading', { name: '2 quotes saved' }).waitFor()
     const refs = await page.getByRole('link', { name: /^\d+-\d-1$/ }).allTextContents()
     expect(refs).toHaveLength(2)
-    await page.getByRole('button', { name: `Copy lane_ref ${refs[0]}` }).click()
+    await page.getByRole('button', { name: `Copy quote number ${refs[0]}` }).click()
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(refs[0])
     await page.getByRole('button', { name: 'Copy all 2 lines' }).click()
     const copied = String(await page.evaluate('navigator.clipboard.readText()'))

@@ -129,7 +129,7 @@ test.describe('the list', () => {
     await expect(page.getByRole('combobox', { name: 'Equipment' })).toHaveValue('R')
 
     // The number of a quote is in a column that a person can choose, and copies itself.
-    const ref = page.getByRole('button', { name: /^Copy lane_ref / }).first()
+    const ref = page.getByRole('button', { name: /^Copy quote number / }).first()
     await expect(ref).toHaveCount(0)
     await page.getByRole('button', { name: 'Columns' }).click()
     await page.getByRole('checkbox', { name: 'Ref', exact: true }).check()
@@ -367,7 +367,7 @@ test.describe('marks by mouse', () => {
     await dialog.getByRole('button', { name: 'Requote' }).click()
     const next = `${refs[0]?.replace(/1$/, '2')}`
     await dialog.getByText(next).waitFor()
-    await dialog.getByRole('button', { name: 'Copy lane_ref' }).click()
+    await dialog.getByRole('button', { name: 'Copy quote number' }).click()
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(next)
     await dialog.getByRole('link', { name: 'Open the new quote' }).click()
     await page.getByRole('table').getByText('$1,100').first().waitFor()
@@ -553,7 +553,7 @@ test.describe('the page of a quote', () => {
     const { page } = await openWindow({ person: acme, refusalsExpected: true })
     for (const text of ['48211093754-1-1', '<script>alert(1)</script>', 'a/b?c=%', '\u202eevil', '..x']) {
       await page.goto(`/quotes/${encodeURIComponent(text)}`)
-      await page.getByRole('heading', { name: 'No quote with this lane_ref' }).waitFor()
+      await page.getByRole('heading', { name: 'No quote with this number' }).waitFor()
     }
   })
 

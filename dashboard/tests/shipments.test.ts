@@ -106,7 +106,7 @@ test.describe('the list', () => {
     await expect(rowOf(page, refOf(1))).toContainText('= as quoted')
     await expect(rowOf(page, refOf(1))).toContainText('−$100')
     await expect(rowOf(page, refOf(2))).toContainText('+$300 above')
-    await row.getByRole('button', { name: `Copy lane_ref ${refOf(0)}` }).click()
+    await row.getByRole('button', { name: `Copy quote number ${refOf(0)}` }).click()
     await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toBe(refOf(0))
     expect(await page.evaluate(() => 'ran' in globalThis)).toBe(false)
     expect(troubles).toEqual([])

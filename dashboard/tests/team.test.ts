@@ -85,7 +85,7 @@ test.describe('the team page', () => {
 })
 
 test.describe('the settings page', () => {
-  test('saves the floors, and reports which one is not a number', async () => {
+  test('saves the minimum rates, and reports which one is not a number', async () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow({ person: tenant })
     await page.goto('/settings')

@@ -108,7 +108,7 @@ describe('the report', () => {
         good: /reliable/,
         too_high: /too high: 50 of 200/,
         too_low: /too low/,
-        behind_lane_rate: /Brier score is 0\.188/,
+        behind_lane_rate: /squared error is 0\.188/,
       }[standing],
     )
   })

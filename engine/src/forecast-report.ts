@@ -229,6 +229,6 @@ export function forecastSentence(report: ForecastReport): string {
     case 'too_low':
       return `The forecasts are too low: ${counts}. Do not rely on them until you know why. Usual reasons are a market that moved, outcomes that are reported late or only when won, and another mix of customers.`
     case 'behind_lane_rate':
-      return `The win rate of the lane was the better forecast: its Brier score is ${winRateOfLane?.laneWinRateBrier.toFixed(3)}, and that of the forecasts ${winRateOfLane?.brier.toFixed(3)} (lower is better). Do not rely on the forecasts until you know why.`
+      return `The win rate of the lane was the better forecast: its squared error is ${winRateOfLane?.laneWinRateBrier.toFixed(3)}, and that of the forecasts ${winRateOfLane?.brier.toFixed(3)} (lower is better). Do not rely on the forecasts until you know why.`
   }
 }

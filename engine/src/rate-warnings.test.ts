@@ -19,7 +19,7 @@ describe('a rate is questioned', () => {
   test('when a digit is missing, with the amounts that show it', () => {
     expect(rateWarnings({ ...usual, rateCents: 25_000 }).map(({ detail }) => detail)).toEqual([
       '$250 is $1,811 below the expected cost of $2,061.',
-      '$250 is $1,950 below your floor of $2,200.',
+      '$250 is $1,950 below your minimum of $2,200.',
       '$250 is 91% below the going rate of $2,800.',
     ])
   })

@@ -58,7 +58,7 @@ export function rateWarnings({ rateCents, cost, floorCents, goingRate }: RateToC
   if (floorCents !== null && rateCents < floorCents) {
     warn(
       'below_floor',
-      `${rate} is ${formatDollars(floorCents - rateCents)} below your floor of ${formatDollars(floorCents)}.`,
+      `${rate} is ${formatDollars(floorCents - rateCents)} below your minimum of ${formatDollars(floorCents)}.`,
     )
   }
   if (goingRate !== null && goingRate.cents > 0) {

@@ -87,7 +87,7 @@ export const kindNames: Readonly<Record<AuditKind, string>> = {
   'sign-in-failed': 'Wrong password',
   'sign-in-backed-off': 'Sign-in delayed',
   'role-refused': 'Role too low',
-  'scope-refused': 'Missing scope',
+  'scope-refused': 'Missing permission',
   'csrf-refused': 'Request from another site',
   'signature-refused': 'Signature rejected',
   'expired-token-used': 'Expired session or token used',
@@ -292,7 +292,7 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
   'role-refused': ({ done_by }) =>
     words`${someone(done_by)} requested an action that their role does not allow`,
   'scope-refused': (event) => [
-    ...plain('A call was rejected because the token lacks the scope. Credential: '),
+    ...plain('A call was rejected because the token lacks the permission. Credential: '),
     ...credentialOf(event),
   ],
   'csrf-refused': ({ done_by }) => words`Another site sent a request with the session of ${someone(done_by)}`,

@@ -181,8 +181,8 @@ const tokenColumns = (revoke: (token: Token) => void): Column<Token>[] => [
       ),
   },
   {
-    key: 'scopes',
-    header: 'Scopes',
+    key: 'permissions',
+    header: 'Permissions',
     cell: ({ scope }) => <Code>{scope}</Code>,
     wraps: true,
   },

@@ -15,7 +15,7 @@ import { LaneScopes } from './lane-scopes.tsx'
 import { LaneScores } from './lane-scores.tsx'
 import { Figure, Figures, QuotesLink } from './lane-section.tsx'
 
-/** What another system gets for this lane and rate: sentences, suggested rate, rate band, scores, and the history behind them. */
+/** What another system gets for this lane and rate: sentences, suggested rate, range of rates, scores, and the history behind them. */
 export function LaneApi({
   insight,
   advice,
@@ -102,7 +102,7 @@ function Rates({ advice, rateDollars }: { advice: FoundAdvice; rateDollars: numb
           }
         />
         <Figure
-          label="Rate band"
+          label="Range of your rates"
           value={
             band.floor === null ? (
               '–'

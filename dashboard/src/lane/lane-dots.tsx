@@ -395,9 +395,9 @@ function Axes({ scales: { x, y, width } }: { scales: Scales }) {
 function BandLines({ scales: { y, width }, band }: { scales: Scales; band: RateBand }) {
   const [low = 0, high = 0] = y.domain()
   const names = [
-    ['floor', band.floor],
+    ['lowest', band.floor],
     ['median', band.median],
-    ['ceiling', band.ceiling],
+    ['highest', band.ceiling],
   ] as const
   return (
     <g fontSize={11} fill="var(--chart-ink)">
@@ -412,7 +412,7 @@ function BandLines({ scales: { y, width }, band }: { scales: Scales; band: RateB
               stroke="var(--chart-ink)"
               strokeDasharray={name === 'median' ? '7 4' : '2 4'}
             />
-            <text x={width - margin.right + 5} y={y(rate) + (name === 'floor' ? 8 : 4)}>
+            <text x={width - margin.right + 5} y={y(rate) + (name === 'lowest' ? 8 : 4)}>
               {name}
             </text>
           </g>
@@ -442,7 +442,7 @@ function Notes({
   const withoutRate = record.points.length - priced.length
   const notes = [
     `${counted(drawn, 'quote')} drawn${outcome === null ? '' : ` (${outcome} only)`}: ● won, ✕ lost, ○ pending.`,
-    'Solid line: average rate by month. Dashed lines: the rate band of all quotes.',
+    'Solid line: average rate by month. Dashed lines: the lowest, median and highest rate of all quotes.',
     beyond > 0 ? `${counted(beyond, 'quote')} beyond the scale, drawn at its edge.` : null,
     withoutRate > 0 ? `${counted(withoutRate, 'quote')} without a rate, only in the table.` : null,
   ]

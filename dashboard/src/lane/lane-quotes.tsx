@@ -85,11 +85,11 @@ function useEvidenceOf(rows: readonly Row[], question: Question | null) {
 const usedInWords: Readonly<Record<Evidence['used_in'][number], string>> = {
   win_probability: 'win probability',
   suggested_rate: 'suggested rate',
-  rate_band: 'rate band',
+  rate_band: 'range of rates',
   estimate: 'estimate',
 }
 
-/** @example 'Rate band, estimate. Not in win probability: the quote is pending' */
+/** @example 'Range of rates, estimate. Not in win probability: the quote is pending' */
 function usesInWords({ used_in, left_out }: Evidence): string {
   const used =
     used_in.length === Object.keys(usedInWords).length

@@ -157,12 +157,12 @@ const methods: readonly (readonly [name: keyof Tested['quality'], label: string]
   ['literal', 'Wins at this rate or lower, of all decided quotes'],
 ]
 
-/** The columns for each forecast rule: its Brier score, how often it ranks a win above a loss, and its average error. */
+/** The columns for each forecast rule: its squared error, how often it ranks a win above a loss, and its average error. */
 const scoreColumns = (quality: Tested['quality']): Column<(typeof methods)[number]>[] => [
   { key: 'by', header: 'Forecast by', cell: ([, label]) => label, wraps: true },
   {
     key: 'brier',
-    header: 'Brier score',
+    header: 'Squared error',
     align: 'right',
     cell: ([name]) => quality[name].brier.toFixed(3),
   },
@@ -184,9 +184,9 @@ const scoreColumns = (quality: Tested['quality']): Column<(typeof methods)[numbe
 ]
 
 /** The error of the estimate compared with the lane's own win rate, in words. */
-function brierInWords(model: Quality, winRateOfLane: Quality): string {
+function errorInWords(model: Quality, winRateOfLane: Quality): string {
   const less = (1 - model.brier / winRateOfLane.brier) * 100
-  const scores = `Its Brier score is ${model.brier.toFixed(3)}, and ${winRateOfLane.brier.toFixed(3)} for the win rate of the lane`
+  const scores = `Its squared error is ${model.brier.toFixed(3)}, and ${winRateOfLane.brier.toFixed(3)} for the win rate of the lane`
   if (Math.abs(less) < 0.5) return `${scores}, which is practically no difference.`
   return less > 0
     ? `${scores}: ${less.toFixed(0)}% less error than the lane's win rate alone.`
@@ -200,9 +200,8 @@ function Score({ result: { quality, tested } }: { result: Tested }) {
         Comparison with simple rules
       </Title>
       <Text size="sm" my="xs" maw={820}>
-        {brierInWords(quality.model, quality.lane_rate)} The Brier score is the mean squared error of the
-        forecasts: lower is better, 0 is perfect, and a coin flip scores 0.25. Based on{' '}
-        {counted(tested, 'quote')}.
+        {errorInWords(quality.model, quality.lane_rate)} The squared error is the mean over all forecasts:
+        lower is better, 0 is perfect, and a coin flip scores 0.25. Based on {counted(tested, 'quote')}.
       </Text>
       <details>
         <summary>Show all rules as a table</summary>

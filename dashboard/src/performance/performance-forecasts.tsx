@@ -135,8 +135,8 @@ function Figures({ report }: { report: Report }) {
           Beside the win rate of the lane
         </Title>
         <Text size="sm">
-          {betterWords(report.lane_rate)} The Brier score is the mean squared error: lower is better, 0 is
-          perfect, and a coin flip scores 0.25. The table has it for both.
+          {betterWords(report.lane_rate)} The squared error is the mean over these quotes: lower is better, 0
+          is perfect, and a coin flip scores 0.25. The table has it for both.
         </Text>
         <DataTable
           caption="Forecasts by month and rate type"
@@ -160,7 +160,7 @@ const monthColumns: Column<Month>[] = [
     cell: ({ mean_forecast }) => probability(mean_forecast),
   },
   { key: 'won', header: 'Won', align: 'right', cell: ({ won, scored }) => probability(won / scored) },
-  { key: 'brier', header: 'Brier', align: 'right', cell: ({ brier }) => brier.toFixed(3) },
+  { key: 'brier', header: 'Squared error', align: 'right', cell: ({ brier }) => brier.toFixed(3) },
   {
     key: 'lane',
     header: 'Lane win rate',
@@ -173,7 +173,7 @@ const monthColumns: Column<Month>[] = [
 function betterWords(compared: Report['lane_rate']): string {
   if (compared === null) return 'For these quotes, the win rate of the lane at the time is not known.'
   const { brier, lane_rate_brier: winRateOfLane, better } = compared
-  const scores = `The Brier score of the forecasts is ${brier.toFixed(3)}, and ${winRateOfLane.toFixed(3)} for the win rate of the lane at the time.`
+  const scores = `The squared error of the forecasts is ${brier.toFixed(3)}, and ${winRateOfLane.toFixed(3)} for the win rate of the lane at the time.`
   const range = better.range_95
   if (range === null) return `${scores} There are too few lanes to tell whether the difference is chance.`
   return range.low <= 0 && range.high >= 0 ? `${scores} The difference may be chance.` : scores

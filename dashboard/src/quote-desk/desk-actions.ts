@@ -36,7 +36,7 @@ export function onSaveKey(event: KeyboardEvent, save: () => void): void {
 export type ToConfirm = Pick<CheckedRates, 'toConfirm' | 'isUnchecked'>
 const nothing: CheckedRates = { toConfirm: [], isUnchecked: false, advice: new Map() }
 
-/** Saves the draft, after one confirmation when a rate is far from cost, floor or going rate, or could not be checked. */
+/** Saves the draft, after one confirmation when a rate is far from cost, minimum or going rate, or could not be checked. */
 export function useConfirmedSave(
   { draft, saving }: { readonly draft: Draft; readonly saving: DeskSave },
   advised: QuotesAdvice,

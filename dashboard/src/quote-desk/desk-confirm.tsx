@@ -5,7 +5,7 @@ import type { ToConfirm } from './desk-actions.ts'
 
 const shownMax = 12
 
-/** Asks once before rates are saved that are far from cost, floor or going rate, or that could not be checked. */
+/** Asks once before rates are saved that are far from cost, minimum or going rate, or that could not be checked. */
 export function ConfirmRates({
   found,
   onSave,
@@ -43,7 +43,7 @@ export function ConfirmRates({
       )}
       {isUnchecked && (
         <Text size="sm">
-          {rates.length > 0 ? 'The other rates' : 'The rates'} could not be compared with cost, floor and
+          {rates.length > 0 ? 'The other rates' : 'The rates'} could not be compared with cost, minimum and
           going rate, because the service did not answer in time.
         </Text>
       )}

@@ -66,8 +66,8 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
           </Title>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             For <CustomerLink name={customer_name} />
-            {reference === null ? '' : `, reference ${reference}`}. The TMS sends the lane_ref back when it
-            books the load.
+            {reference === null ? '' : `, reference ${reference}`}. The TMS sends the quote number back
+            when it books the load.
           </Text>
         </div>
         <Warnings request={request} />
@@ -214,11 +214,11 @@ function SavedQuotes({
       columns={[
         {
           key: 'ref',
-          header: 'lane_ref',
+          header: 'Quote number',
           cell: ({ lane_ref }) => (
             <Group gap="xs" wrap="nowrap">
               <TextLink to={pagePaths.quote.replace('{lane_ref}', lane_ref)}>{lane_ref}</TextLink>
-              <CopyButton text={lane_ref} what={`lane_ref ${lane_ref}`} compact />
+              <CopyButton text={lane_ref} what={`quote number ${lane_ref}`} compact />
             </Group>
           ),
         },

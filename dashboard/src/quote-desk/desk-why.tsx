@@ -100,13 +100,13 @@ function Costs({ answer: { advice, rate }, pricing }: { answer: DeskAnswer; pric
             ? '–'
             : `${roundDollars(pricing.zone.low)} to ${roundDollars(pricing.zone.high)}`}
         </Fact>
-        <Fact name="Your floor">{pricing?.floor == null ? '–' : dollars(Math.ceil(pricing.floor))} </Fact>
+        <Fact name="Your minimum">{pricing?.floor == null ? '–' : dollars(Math.ceil(pricing.floor))} </Fact>
       </dl>
       <Text size="xs" c="dimmed">
         {expected === null
           ? ''
           : `The expected cost is based on ${expected.own_loads === 0 ? 'your loads on other lanes' : counted(expected.own_loads, 'load on this lane', 'loads on this lane')}. `}
-        <TextLink to={pagePaths.settings}>Floors</TextLink>
+        <TextLink to={pagePaths.settings}>Minimum rates</TextLink>
       </Text>
       {expected !== null && <CostsAhead cost={expected} />}
     </div>

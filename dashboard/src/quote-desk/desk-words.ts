@@ -252,7 +252,9 @@ export function standingInWords(typed: RateValue, pricing: Pricing): string {
   const difference =
     typed.worth === null || quote.worth === null ? null : Math.round(quote.worth) - Math.round(typed.worth)
   const less =
-    difference === null || difference <= 0 ? '' : `, ${dollars(difference)} less a quote than ${than}`
+    difference === null || difference <= 0
+      ? ''
+      : `: earns ${dollars(difference)} less per quote, on average, than ${than}`
   switch (standingOf(typed, pricing)) {
     case 'same':
       return ': this is the rate above'
@@ -265,7 +267,7 @@ export function standingInWords(typed: RateValue, pricing: Pricing): string {
     case 'low':
       return typed.margin !== null && typed.margin < 0
         ? `: a loss of ${dollars(-typed.margin)} if you win`
-        : `: below your floor of ${dollars(floor)}`
+        : `: below your minimum of ${dollars(floor)}`
     case 'high':
       return `: above your maximum of ${dollars(ceiling)}`
   }

@@ -54,7 +54,7 @@ export default function QuotePage() {
 function NoSuchQuote({ laneRef }: { laneRef: string }) {
   return (
     <Nothing
-      title="No quote with this lane_ref"
+      title="No quote with this number"
       actions={
         <>
           <Button renderRoot={asLinkToQuotes({ q: laneRef.trim().slice(0, 100) })}>Search for it</Button>
@@ -66,7 +66,7 @@ function NoSuchQuote({ laneRef }: { laneRef: string }) {
     >
       <Text style={{ overflowWrap: 'anywhere' }}>{laneRef.slice(0, 200)}</Text>
       <Text>
-        Compare it with the email or TMS it came from. A lane_ref looks like 48211093754-1-1. It may also
+        Compare it with the email or TMS it came from. A quote number looks like 48211093754-1-1. It may also
         belong to another brokerage.
       </Text>
     </Nothing>
@@ -144,7 +144,7 @@ function QuoteActions({ quote }: { quote: Quote }) {
       <Button size="xs" variant="default" renderRoot={asLinkToLane(quote)}>
         View lane
       </Button>
-      <CopyButton text={quote.lane_ref} what="lane_ref" />
+      <CopyButton text={quote.lane_ref} what="quote number" />
       {quote.voided_at === null && quote.superseded_by === null && <CopyAsEmail quote={quote} />}
       <ReasonDialog
         about={lostQuote(toLose)}

@@ -333,7 +333,7 @@ const quotesColumns: readonly QuotesColumn[] = [
     header: 'Ref',
     shown: 'extra',
     cell: (parts) => (
-      <RowButton parts={parts} action="copy" label={`Copy lane_ref ${parts.quote.lane_ref}`} look="ref">
+      <RowButton parts={parts} action="copy" label={`Copy quote number ${parts.quote.lane_ref}`} look="ref">
         {parts.quote.lane_ref}
       </RowButton>
     ),

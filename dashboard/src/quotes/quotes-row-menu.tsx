@@ -55,7 +55,7 @@ export function QuotesRowMenu({
         )}
         <Menu.Item renderRoot={asLinkToQuote(quote.lane_ref)}>Open quote</Menu.Item>
         <Menu.Item renderRoot={asLinkToLane(quote)}>View lane</Menu.Item>
-        <Menu.Item onClick={() => act('copy', quote, from)}>Copy lane_ref</Menu.Item>
+        <Menu.Item onClick={() => act('copy', quote, from)}>Copy quote number</Menu.Item>
         {quote.voided_at === null && quote.superseded_by === null && (
           <Menu.Item onClick={copyAsEmail}>Copy as e-mail</Menu.Item>
         )}

@@ -68,7 +68,7 @@ export function QuoteSiblings({ quote: saved }: { quote: Quote }) {
         columns={[
           {
             key: 'ref',
-            header: 'lane_ref',
+            header: 'Quote number',
             cell: ({ lane_ref }) =>
               lane_ref === saved.lane_ref ? (
                 <>{lane_ref} (this quote)</>

@@ -25,7 +25,7 @@ function floorsAsText({ floors }: Brokerage): Floors {
   }
 }
 
-/** The floors as numbers. An empty field is no floor, which the API represents as 0. */
+/** The minimums as numbers. An empty field is no minimum, which the API represents as 0. */
 function amountsOf(floors: Floors): { readonly [Field in keyof Floors]: number } {
   const amount = (text: string) => Number(text.replaceAll(/[$,%\s]/g, '') || '0')
   return {
@@ -72,7 +72,7 @@ function NameInput({
   )
 }
 
-/** The brokerage's name, its time zone, the counting method of win_probability, and the floors of recommended rates. */
+/** The brokerage's name, its time zone, the counting method of win_probability, and the minimum rates. */
 export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayChange: boolean }) {
   const [name, setName] = useState(tenant.name)
   const [method, setMethod] = useState<Method>(tenant.win_probability_method)

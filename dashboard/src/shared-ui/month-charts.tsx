@@ -43,7 +43,7 @@ export function MonthCharts({ rows }: { rows: readonly Row[] }) {
         gap: 'var(--mantine-spacing-md)',
       }}
     >
-      <MonthChart title="Win rate by month" note="Band: 80% range" points={winRate} />
+      <MonthChart title="Win rate by month" note="Shaded: 80% range" points={winRate} />
       <MonthChart title="Margin % by month" note="Margin as a share of AR" points={margin} />
     </div>
   )

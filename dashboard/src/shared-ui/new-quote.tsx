@@ -75,7 +75,7 @@ export function NewQuote({ quote }: { quote: Answer<'requote'> }) {
       ))}
       <Group gap="xs">
         <Text fw={600}>{lane_ref}</Text>
-        <CopyButton text={lane_ref} what="lane_ref" />
+        <CopyButton text={lane_ref} what="quote number" />
         <CopyAsEmail quote={quote} />
       </Group>
     </>

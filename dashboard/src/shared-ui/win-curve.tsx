@@ -414,7 +414,7 @@ function PointsTable({ points, miles }: WinCurveProps) {
       ? [
           {
             key: 'rpm',
-            header: 'RPM',
+            header: 'Rate per mile',
             align: 'right' as const,
             cell: ({ rate }: CurvePoint) => ratePerMile(rate / miles),
           },

@@ -76,7 +76,7 @@ export function Palette() {
       attributes={{ content: { 'aria-label': 'Search and commands' } }}
     >
       <Spotlight.Search
-        placeholder="Page, action, lane_ref, reference, customer, city"
+        placeholder="Page, action, quote number, reference, customer, city"
         aria-label="Search pages, actions, customers and quotes"
         leftSection={<IconSearch size={18} aria-hidden />}
       />

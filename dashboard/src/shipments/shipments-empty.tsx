@@ -66,8 +66,8 @@ function NothingBooked() {
       }
     >
       <Text>
-        A quote becomes a shipment when it is booked: the TMS sends AR, AP and the carrier for a lane_ref, or
-        you import a file of past bookings.
+        A quote becomes a shipment when it is booked: the TMS sends AR, AP and the carrier for a quote number,
+        or you import a file of past bookings.
       </Text>
       {!mayConnect && (
         <Text mt="xs">

@@ -102,7 +102,7 @@ function Facts({ quote }: { quote: Quote }) {
         <Text fw={600}>
           {laneName(quote.origin, quote.destination)} <CancelledMark quote={quote} />
         </Text>
-        <CopyButton text={quote.lane_ref} what="lane_ref" />
+        <CopyButton text={quote.lane_ref} what="quote number" />
       </Group>
       <dl
         style={{

@@ -72,7 +72,7 @@ function LaneCell({ quote, open }: { quote: Quote; open: (quote: Quote) => void 
       </UnstyledButton>
       <Text size="xs" c="dimmed" component="div">
         {quote.equipment} · {quote.lane_ref}{' '}
-        <CopyButton text={quote.lane_ref} what={`lane_ref ${quote.lane_ref}`} compact />
+        <CopyButton text={quote.lane_ref} what={`quote number ${quote.lane_ref}`} compact />
       </Text>
     </>
   )

@@ -82,7 +82,7 @@ describe('an appraisal', () => {
     expect(at(minimum).verdict.state).toBe('within')
     expect(at(minimum - 1).verdict.state).toBe('block')
     expect(at(minimum - 1).warnings.map(({ detail }) => detail)).toContainEqual(
-      expect.stringContaining(`$0.01 below your floor of $${(minimum / 100).toLocaleString('en-US')}`),
+      expect.stringContaining(`$0.01 below your minimum of $${(minimum / 100).toLocaleString('en-US')}`),
     )
   })
 

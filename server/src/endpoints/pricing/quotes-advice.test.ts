@@ -213,7 +213,7 @@ describe('a rate that nobody would quote', () => {
     await floors(900)
     const { body } = await advise([{ ...dallasAtlanta, quoted_rate: 2800, estimated_cost: 2000 }])
     expect(body.results[0].warnings).toEqual([
-      { code: 'below_floor', field: 'quoted_rate', detail: '$2,800 is $100 below your floor of $2,900.' },
+      { code: 'below_floor', field: 'quoted_rate', detail: '$2,800 is $100 below your minimum of $2,900.' },
     ])
     await floors(null)
   })
