@@ -9,7 +9,13 @@ export function ImportChanges({ run }: { run: ImportAnswer }) {
   const { changes } = run
   if (changes.length === 0) return null
   const rows = changes.flatMap(({ row, lane_ref, fields }) =>
-    fields.map((one) => ({ ...one, row, lane_ref })),
+    fields.map((one) => ({
+      ...one,
+      row,
+      lane_ref,
+      valuesBefore: Object.fromEntries(fields.map(({ field, before }) => [field, before])),
+      valuesAfter: Object.fromEntries(fields.map(({ field, after }) => [field, after])),
+    })),
   )
   return (
     <Section
@@ -32,13 +38,13 @@ export function ImportChanges({ run }: { run: ImportAnswer }) {
             key: 'before',
             header: 'Before',
             wraps: true,
-            cell: ({ field, before }) => valueWords(field, before),
+            cell: ({ field, before, valuesBefore }) => valueWords(field, before, valuesBefore),
           },
           {
             key: 'after',
             header: run.dry_run ? 'Will be' : 'After',
             wraps: true,
-            cell: ({ field, after }) => <strong>{valueWords(field, after)}</strong>,
+            cell: ({ field, after, valuesAfter }) => <strong>{valueWords(field, after, valuesAfter)}</strong>,
           },
         ]}
       />

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { equipmentKinds } from '#engine/equipment.ts'
 import { modes } from '#engine/load-mode.ts'
 import { useSession } from '../api/index.ts'
-import { count, counted, DataTable } from '../shared-ui/index.ts'
+import { count, counted, DataTable, modeNames } from '../shared-ui/index.ts'
 import type { Meanings } from './import-map.tsx'
 import type { ImportAnswer } from './import-words.ts'
 
@@ -58,7 +58,7 @@ const choices: Readonly<Record<string, readonly { readonly value: string; readon
   ],
   equipment: equipmentKinds.map(({ code, name }) => ({ value: code, label: `${code} (${name})` })),
   rate_type: pairsOf(['spot', 'contract']),
-  mode: pairsOf(modes),
+  mode: modes.map((value) => ({ value, label: modeNames[value] })),
   cancelled: pairsOf(['yes', 'no']),
 }
 const ofAmounts = { currency: pairsOf(['USD', 'CAD']), basis: pairsOf(['linehaul', 'all_in']) }

@@ -1,6 +1,7 @@
 import { Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { pagePaths } from '#contract/pages.ts'
+import { termsBehind } from '#engine/rate-basis.ts'
 import { type Query, useAnswer } from '../api/index.ts'
 import {
   type AddressParams,
@@ -183,7 +184,8 @@ function BookedLosses({ selection, search, today }: Omit<OverviewProps, 'empty' 
       >
         {name}
       </TextLink>{' '}
-      for {newest.customer_name}: <Margin amount={newest.margin} isRounded />.
+      for {newest.customer_name}: <Margin amount={newest.margin} isRounded />
+      {termsBehind({ basis: null, currency: newest.margin_currency })}.
     </Text>
   )
 }

@@ -7,6 +7,7 @@ import {
   ButtonLink,
   count,
   dollars,
+  dollarsIn,
   InRed,
   percent,
   probability,
@@ -51,11 +52,23 @@ export function AnswerLines({ quote, answer, pricing, typed, terms, onUse }: Lin
             isCad={quote.currency === 'CAD'}
             onUse={onUse}
           />
-          <TypedLine pricing={pricing} typed={typed} miles={estimate.miles} notCompared={terms.notCompared} />
+          <TypedLine
+            pricing={pricing}
+            typed={typed}
+            isCad={quote.currency === 'CAD'}
+            miles={estimate.miles}
+            notCompared={terms.notCompared}
+          />
         </>
       ) : advice !== null ? (
         <>
-          <CostPlus lane={terms.lane} miles={estimate?.miles ?? null} own={terms.own} onUse={onUse} />
+          <CostPlus
+            lane={terms.lane}
+            isCad={quote.currency === 'CAD'}
+            miles={estimate?.miles ?? null}
+            own={terms.own}
+            onUse={onUse}
+          />
           <NoRate answer={answer} estimate={estimate} />
         </>
       ) : (
@@ -115,10 +128,12 @@ const markups = [10, 15, 20] as const
  */
 function CostPlus({
   lane: quote,
+  isCad,
   miles,
   own,
   onUse,
-}: Pick<LinesProps, 'onUse'> & Pick<ComparedQuote, 'lane' | 'own'> & { miles: number | null }) {
+}: Pick<LinesProps, 'onUse'> &
+  Pick<ComparedQuote, 'lane' | 'own'> & { isCad: boolean; miles: number | null }) {
   const [rate, cost] = [readDollars(quote.rate), readDollars(quote.cost)]
   const margin = rate === null || cost === null ? null : Math.round((rate - cost) * 100) / 100
   return (
@@ -130,6 +145,7 @@ function CostPlus({
         aria-label="Arithmetic of the quote"
         role="group"
       >
+        {isCad && <span>In US dollars:</span>}
         {miles !== null && (
           <span>
             <b>{count(miles)} mi</b>
@@ -163,6 +179,7 @@ function CostPlus({
                 onClick={() => onUse(marked)}
               >
                 Cost + {percentOfCost}%: {dollars(marked)}
+                {isCad && ' USD'}
                 {miles === null ? '' : ` · ${ratePerMile(marked / miles)}`}
               </Button>
             )
@@ -255,8 +272,7 @@ function QuoteLine({
         }
         onClick={() => onUse(quote.rate)}
       >
-        Use {dollars(own ?? quote.rate)}
-        {own !== null && isCad && ' CAD'}
+        Use {dollarsIn(own ?? quote.rate, own !== null && isCad ? 'CAD' : null)}
       </Button>
     </div>
   )
@@ -273,11 +289,13 @@ const standingMarks: Readonly<Record<Standing, string>> = {
 function TypedLine({
   pricing,
   typed,
+  isCad,
   miles,
   notCompared,
 }: {
   pricing: Pricing
   typed: RateValue | null
+  isCad: boolean
   miles: number | null
   notCompared: string | null
 }) {
@@ -293,6 +311,7 @@ function TypedLine({
   return (
     <Text size="sm" component="div" className="desk-typed-line" data-standing={standing}>
       <span aria-hidden>{standingMarks[standing]}</span> <b>Your {dollars(rate)}</b>
+      {isCad && ' in US dollars'}
       {standing === 'same' ? null : (
         <>
           {': '}

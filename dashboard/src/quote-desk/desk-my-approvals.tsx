@@ -2,7 +2,7 @@ import { Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type Answer, type Body, useAnswer, useChange, useSession } from '../api/index.ts'
 import { type Approval, useMyApprovals } from '../approvals/index.ts'
-import { CustomerText, counted, dollars, emailText, Failed, laneName } from '../shared-ui/index.ts'
+import { CustomerText, counted, dollarsIn, emailText, Failed, laneName } from '../shared-ui/index.ts'
 
 /**
  * The signed-in person's requests for approval, with their answers, and after an approval the text for the customer. Screen readers
@@ -46,7 +46,9 @@ function MyApproval({
           {first === undefined ? '' : `, ${laneName(first.origin, first.destination)}`}
           {quotes.length > 1 ? ` and ${counted(quotes.length - 1, 'more quote')}` : ''} at{' '}
           {quotes
-            .map(({ rate, counter_rate }) => dollars(made(state) ? (counter_rate ?? rate) : rate))
+            .map(({ rate, counter_rate, quoted_currency }) =>
+              dollarsIn(made(state) ? (counter_rate ?? rate) : rate, quoted_currency),
+            )
             .join(', ')}
           {decided_by !== null && `, ${decided_by.name}`}
           {decision_note !== null && `: ${decision_note}`}
@@ -64,12 +66,20 @@ function MyApproval({
   )
 }
 
+/** The rates that would be approved, in words. */
+const counterOf = (quotes: Approval['lanes']) =>
+  quotes
+    .flatMap(({ counter_rate: rate, quoted_currency }) =>
+      rate === null ? [] : [dollarsIn(rate, quoted_currency)],
+    )
+    .join(', ')
+
 function stateWords({ state, lanes: quotes }: Approval): string {
   switch (state) {
     case 'waiting':
       return 'Waiting for approval:'
     case 'countered':
-      return `Would be approved at ${quotes.map(({ counter_rate }) => dollars(counter_rate)).join(', ')}:`
+      return `Would be approved at ${counterOf(quotes)}:`
     case 'approved':
     case 'accepted':
       return 'Approved: send this.'
@@ -98,7 +108,7 @@ function Answers({ approval: { approval_id, state, lanes: quotes } }: { approval
             loading={change.isPending}
             onClick={() => decide({ decision: 'accept', rates: counter })}
           >
-            Accept {counter.map((rate) => dollars(rate)).join(', ')}
+            Accept {counterOf(quotes)}
           </Button>
         )}
         <Button size="compact-sm" variant="default" onClick={() => decide({ decision: 'withdraw' })}>

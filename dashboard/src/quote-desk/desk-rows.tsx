@@ -5,6 +5,7 @@ import { basisWords } from '#engine/rate-basis.ts'
 import { useSession } from '../api/index.ts'
 import {
   dollars,
+  dollarsIn,
   EquipmentInput,
   InRed,
   percent,
@@ -102,6 +103,7 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
       />
       <Figures
         figures={advice === null ? ofCard : figuresOf(quote, advice)}
+        isCad={quote.currency === 'CAD'}
         warnings={advice === null ? [] : warningsOf(advice)}
         onUse={(rate) => onChange('rate', String(rate))}
       />
@@ -113,13 +115,18 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
   )
 })
 
-/** The rate to quote, and the chance and the margin of the typed rate, or else of the rate to quote. */
+/**
+ * The rate to quote, in the currency of the quote, and the chance and the margin of the typed rate, or else of the rate to quote. The
+ * margin is in US dollars.
+ */
 function Figures({
   figures,
+  isCad,
   warnings,
   onUse,
 }: {
   figures: RowFigures | null
+  isCad: boolean
   warnings: readonly string[]
   onUse: (rate: number) => void
 }) {
@@ -134,10 +141,10 @@ function Figures({
             className="desk-suggestion"
             // No Tab stop, because it appears while the person types on. Alt + U does the same for the quote with the focus.
             tabIndex={-1}
-            aria-label={`Use ${dollars(toQuote)}`}
+            aria-label={`Use ${dollarsIn(toQuote, isCad ? 'CAD' : null)}`}
             onClick={() => onUse(toQuote)}
           >
-            {dollars(toQuote)}
+            {dollars(toQuote).replace('$', isCad ? 'CA$' : '$')}
           </UnstyledButton>
         )}
       </Figure>
@@ -154,9 +161,11 @@ function Figures({
         <span
           {...(margin === null || rate === null
             ? {}
-            : { title: `${dollars(margin)} (${percent((margin / rate) * 100)})` })}
+            : { title: `${dollars(margin)}${isCad ? ' USD' : ''} (${percent((margin / rate) * 100)})` })}
         >
-          <InRed when={margin !== null && margin < 0}>{roundDollars(margin)}</InRed>
+          <InRed when={margin !== null && margin < 0}>
+            {roundDollars(margin).replace('$', isCad ? 'US$' : '$')}
+          </InRed>
         </span>
       </Figure>
     </>

@@ -28,6 +28,15 @@ import {
 
 type Request = Answer<'create-quote-request'>
 
+/** The quotes as rows for a spreadsheet. */
+function rowsOf(quotes: readonly Quote[]): string {
+  return quotes
+    .map(({ lane_ref, origin, destination, equipment, quoted_rate, quoted_currency }) =>
+      [lane_ref, origin, destination, equipment, quoted_rate, quoted_currency ?? 'USD'].join('\t'),
+    )
+    .join('\n')
+}
+
 /** The saved request: the text for the customer, the lane_refs for the TMS, and the outcome if it is known at once. */
 export function Saved({ request, onNew }: { request: Request; onNew: () => void }) {
   const heading = useRef<HTMLHeadingElement>(null)
@@ -52,11 +61,6 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
     copy: useCopyText(text),
     requote: () => requote(marks.chosen),
   })
-  const everything = quotes
-    .map((quote) =>
-      [quote.lane_ref, quote.origin, quote.destination, quote.equipment, quote.quoted_rate].join('\t'),
-    )
-    .join('\n')
   return (
     <Paper withBorder p="md">
       <Stack>
@@ -66,8 +70,8 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
           </Title>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
             For <CustomerLink name={customer_name} />
-            {reference === null ? '' : `, reference ${reference}`}. The TMS sends the quote number back
-            when it books the load.
+            {reference === null ? '' : `, reference ${reference}`}. The TMS sends the quote number back when
+            it books the load.
           </Text>
         </div>
         <Warnings request={request} />
@@ -95,7 +99,7 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
             New request
           </Button>
           <CopyButton
-            text={everything}
+            text={rowsOf(quotes)}
             what={quotes.length === 1 ? 'the line' : `all ${quotes.length} lines`}
           />
         </Group>

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { exampleQuote } from '#contract/quote.ts'
 import { bookingTable } from '#engine/booking-fields.ts'
+import { modes } from '#engine/load-mode.ts'
 import { isAmountUnit, quoteTable } from '#engine/quote-fields.ts'
-import { type Change, restoredBy, ruleWords, valueWords } from './quote-changes-words.ts'
+import { type Change, currenciesAround, restoredBy, ruleWords, valueWords } from './quote-changes-words.ts'
 
 const change = (change_id: number, more: Partial<Change>): Change => ({
   change_id,
@@ -68,4 +69,31 @@ test('a rollback writes the charges that a quote has as those that its history h
   const now = 'lumper 120.00; detention 75.50'
   expect(restored(now)).toMatchObject([{ now, back: now, differs: false }])
   expect(restored('lumper 90.00')).toMatchObject([{ now, back: 'lumper 90.00', differs: true }])
+})
+
+test('a mode is written as on all pages', () => {
+  expect(modes.map((mode) => valueWords('mode', mode))).toEqual([
+    'Truckload',
+    'Partial',
+    'LTL',
+    'Drayage',
+    'Intermodal',
+  ])
+})
+
+test('an amount has the currency that it had at the time of the change', () => {
+  const now = { ...exampleQuote, quoted_currency: 'USD' as const, truck_currency: 'CAD' as const }
+  const history = [
+    change(9, { before: { quoted_rate: 2100 }, after: { quoted_rate: 2150 } }),
+    change(8, { before: { quoted_currency: 'CAD' }, after: { quoted_currency: 'USD' } }),
+    change(7, { before: { quoted_rate: 2600, truck_cost: 1 }, after: { quoted_rate: 2700, truck_cost: 2 } }),
+  ]
+  const around = currenciesAround(now, history)
+  const words = (id: number, field: string) => [
+    valueWords(field, history.find((one) => one.change_id === id)?.before[field], around.get(id)?.before),
+    valueWords(field, history.find((one) => one.change_id === id)?.after[field], around.get(id)?.after),
+  ]
+  expect(words(9, 'quoted_rate')).toEqual(['$2,100', '$2,150'])
+  expect(words(7, 'quoted_rate')).toEqual(['$2,600 CAD', '$2,700 CAD'])
+  expect(words(7, 'truck_cost')).toEqual(['$1 CAD', '$2 CAD'])
 })

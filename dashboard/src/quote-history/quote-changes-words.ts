@@ -7,9 +7,11 @@ import type { Answer } from '../api/index.ts'
 import {
   calendarDay,
   count,
-  dollars,
+  dollarsIn,
+  modeNames,
   moment,
   outcomeNames,
+  rateTypeNames,
   reasonNames,
   sourceNames,
   sourcePhrases,
@@ -103,10 +105,45 @@ const units = new Map<string, Unit>([
 
 const named = (names: Readonly<Record<string, string>>) => (value: unknown) =>
   names[String(value)] ?? String(value)
-const amount = (value: unknown) => dollars(Number(value))
+const amount = (value: unknown, currency: string | null) => dollarsIn(Number(value), currency)
+
+/** The field with the currency of an amount; null for an amount in US dollars. */
+function currencyField(field: string): 'quoted_currency' | 'customer_currency' | 'truck_currency' | null {
+  if (/^(quoted|estimated|market|counter)_/.test(field)) return 'quoted_currency'
+  if (field.startsWith('customer_')) return 'customer_currency'
+  return field.startsWith('truck_') ? 'truck_currency' : null
+}
+
+/** The values of a quote, or those of them that are known, among them the currencies of its amounts. */
+type Currencies = object
+
+function currencyOf(field: string, currencies: Currencies): string | null {
+  const name = currencyField(field)
+  if (name === null) return null
+  const found = (currencies as Readonly<Record<string, unknown>>)[name]
+  return typeof found === 'string' ? found : null
+}
+
+/**
+ * The currencies of a quote's amounts before and after each of its changes, by the number of the change: a later change can state
+ * another one. `changes` is the history of the quote, newest first.
+ */
+export function currenciesAround(
+  quote: Quote,
+  changes: readonly Change[],
+): ReadonlyMap<number, { readonly before: Currencies; readonly after: Currencies }> {
+  let after: Currencies = quote
+  return new Map(
+    changes.map((change) => {
+      const around = { before: { ...after, ...change.before }, after }
+      after = around.before
+      return [change.change_id, around] as const
+    }),
+  )
+}
 
 /** How a value of each unit is written. */
-const unitWords: Readonly<Record<Unit, (value: NonNullable<Value>) => string>> = {
+const unitWords: Readonly<Record<Unit, (value: NonNullable<Value>, currency: string | null) => string>> = {
   cents: amount,
   rate: amount,
   cost: amount,
@@ -125,8 +162,8 @@ const unitWords: Readonly<Record<Unit, (value: NonNullable<Value>) => string>> =
   place: String,
   equipment: String,
   currency: String,
-  rateType: String,
-  mode: String,
+  rateType: named(rateTypeNames),
+  mode: named(modeNames),
   stops: String,
   text: String,
 }
@@ -136,10 +173,15 @@ export function fieldName(field: string): string {
   return fieldNames[field] ?? field.replaceAll('_', ' ')
 }
 
-/** A value of a change in words. A missing value is "none", because a change to no value is significant. */
-export function valueWords(field: string, value: Value | undefined): string {
+/**
+ * A value of a change in words, an amount with the currency that it had. A missing value is "none", because a change to no value is
+ * significant.
+ *
+ * @example valueWords('quoted_rate', 2600, { quoted_currency: 'CAD' }) // '$2,600 CAD'
+ */
+export function valueWords(field: string, value: Value | undefined, currencies: Currencies = {}): string {
   if (value === null || value === undefined) return field === 'customer_name' ? 'as on the quote' : 'none'
-  return unitWords[units.get(field) ?? 'text'](value)
+  return unitWords[units.get(field) ?? 'text'](value, currencyOf(field, currencies))
 }
 
 /** The quote's current value of a changed field. */
@@ -165,7 +207,10 @@ export interface Restored {
  */
 export function restoredBy(quote: Quote, change: Change): readonly Restored[] {
   const rows = Object.entries(change.before).map(([field, value]) => {
-    const [now, back] = [valueWords(field, currentValue(quote, field)), valueWords(field, value)]
+    const [now, back] = [
+      valueWords(field, currentValue(quote, field), quote),
+      valueWords(field, value, { ...quote, ...change.before }),
+    ]
     return { field, now, back, differs: now !== back }
   })
   const outcome = change.before.outcome ?? quote.outcome
@@ -173,7 +218,7 @@ export function restoredBy(quote: Quote, change: Change): readonly Restored[] {
   if ((outcome === 'pending') === (decidedAt === null)) return rows
   const decided = {
     field: 'decided_at',
-    now: valueWords('decided_at', quote.decided_at),
+    now: valueWords('decided_at', quote.decided_at, quote),
     back: outcome === 'pending' ? 'none' : 'the time of the rollback',
     differs: true,
   }

@@ -7,6 +7,7 @@ import { Failed, Loading, moment, since, useNotice } from '../shared-ui/index.ts
 import {
   type Change,
   changedBy,
+  currenciesAround,
   fieldName,
   restoredBy,
   ruleWords,
@@ -35,6 +36,7 @@ export function QuoteChanges({ quote }: { quote: Quote }) {
     )
   }
   const { changes } = answer.data
+  const currencies = currenciesAround(quote, changes)
   if (changes.length === 0) {
     return (
       <Text size="sm" c="dimmed">
@@ -55,6 +57,7 @@ export function QuoteChanges({ quote }: { quote: Quote }) {
             key={change.change_id}
             change={change}
             why={ruleWords(change, changes)}
+            currencies={currencies.get(change.change_id)}
             {...(mayRollBack ? { onRollBack: () => setChosen(change) } : {})}
           />
         ))}
@@ -67,10 +70,12 @@ export function QuoteChanges({ quote }: { quote: Quote }) {
 function ChangeEntry({
   change,
   why,
+  currencies,
   onRollBack,
 }: {
   change: Change
   why: string | null
+  currencies: { readonly before: object; readonly after: object } | undefined
   onRollBack?: () => void
 }) {
   return (
@@ -92,7 +97,8 @@ function ChangeEntry({
               <Group key={field} gap="0.4rem" style={{ fontSize: 'var(--mantine-font-size-sm)' }}>
                 <dt>{fieldName(field)}:</dt>
                 <dd style={{ margin: 0, overflowWrap: 'anywhere' }}>
-                  {valueWords(field, change.before[field])} → <b>{valueWords(field, change.after[field])}</b>
+                  {valueWords(field, change.before[field], currencies?.before ?? {})} →{' '}
+                  <b>{valueWords(field, change.after[field], currencies?.after ?? {})}</b>
                 </dd>
               </Group>
             ))}

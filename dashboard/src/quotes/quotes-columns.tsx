@@ -9,6 +9,7 @@ import {
   count,
   day,
   dollars,
+  dollarsIn,
   equipmentName,
   laneName,
   loadMark,
@@ -199,7 +200,7 @@ function BookedCell({ quote }: RowParts) {
   return cancelled_at === null ? (
     <Amount of={rate} currency={currency} note={booked_at && day(booked_at)} />
   ) : (
-    <span title={`${dollars(rate)}, booking cancelled`}>cancelled</span>
+    <span title={`${dollarsIn(rate, currency)}, booking cancelled`}>cancelled</span>
   )
 }
 

@@ -11,6 +11,7 @@ import {
   cancelledWords,
   count,
   dollars,
+  dollarsIn,
   equipmentName,
   loadWords,
   moment,
@@ -33,7 +34,6 @@ const none = '–'
 
 /** The facts of a quote. Missing values are dashes. */
 export function QuoteFacts({ quote }: { quote: Quote }) {
-  const { expected_cost: expected } = quote
   const quotedCharges = chargesWords({
     basis: quote.quoted_basis,
     fuel: quote.quoted_fuel,
@@ -92,13 +92,11 @@ export function QuoteFacts({ quote }: { quote: Quote }) {
         {quotedCharges !== null && <Fact name="Quoted rate includes">{quotedCharges}</Fact>}
         {customerCharges !== null && <Fact name="Customer rate includes">{customerCharges}</Fact>}
         {truckCharges !== null && <Fact name="Truck cost includes">{truckCharges}</Fact>}
-        <Fact name="Market rate when quoted">{dollars(quote.market_rate)}</Fact>
-        <Fact name="Cost from AP history">
-          {expected === null
-            ? none
-            : `${dollars(expected.amount)}${quote.expected_basis === null ? '' : ` ${basisWords[quote.expected_basis]}`} (80% range: ${dollars(expected.low)} to ${dollars(expected.high)})`}
-        </Fact>
-        {quote.forecast !== null && <Fact name="Forecast when quoted">{forecastWords(quote.forecast)}</Fact>}
+        <Fact name="Market rate when quoted">{dollarsIn(quote.market_rate, quote.quoted_currency)}</Fact>
+        <Fact name="Cost from AP history">{expectedWords(quote)}</Fact>
+        {quote.forecast !== null && (
+          <Fact name="Forecast when quoted">{`${forecastWords(quote.forecast)}${inUsDollars(quote)}`}</Fact>
+        )}
         <Fact name="Carrier">{quote.carrier_name ?? none}</Fact>
         <Fact name="MC">{quote.carrier_notes ?? none}</Fact>
         <Fact name="Booked">{moment(quote.booked_at)}</Fact>
@@ -197,6 +195,17 @@ function chargesWords({
     ? null
     : `${parts.join(', ')}${basis === null ? ' (the default basis is assumed)' : ''}`
 }
+
+/** The cost that was expected when the quote was made, with its range. */
+function expectedWords(quote: Quote): string {
+  const { expected_cost: expected, expected_basis: basis } = quote
+  if (expected === null) return none
+  const terms = `${inUsDollars(quote)}${basis === null ? '' : ` ${basisWords[basis]}`}`
+  return `${dollars(expected.amount)}${terms} (80% range: ${dollars(expected.low)} to ${dollars(expected.high)})`
+}
+
+/** Names the currency of an estimate beside the amounts of a Canadian quote. */
+const inUsDollars = ({ quoted_currency }: Quote) => (quoted_currency === 'CAD' ? ', in US dollars' : '')
 
 /** The forecast that was saved with the quote, as one line. */
 function forecastWords({

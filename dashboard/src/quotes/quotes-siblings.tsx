@@ -6,7 +6,7 @@ import {
   CopyButton,
   counted,
   DataTable,
-  dollars,
+  dollarsIn,
   emailText,
   Failed,
   Loading,
@@ -90,7 +90,12 @@ export function QuoteSiblings({ quote: saved }: { quote: Quote }) {
             from: 'sm',
             cell: ({ origin, destination, equipment }) => `${laneName(origin, destination)} · ${equipment}`,
           },
-          { key: 'rate', header: 'Quoted', align: 'right', cell: ({ quoted_rate }) => dollars(quoted_rate) },
+          {
+            key: 'rate',
+            header: 'Quoted',
+            align: 'right',
+            cell: ({ quoted_rate, quoted_currency }) => dollarsIn(quoted_rate, quoted_currency),
+          },
           {
             key: 'outcome',
             header: 'Outcome',

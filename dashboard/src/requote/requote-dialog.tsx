@@ -7,6 +7,7 @@ import type { Quote } from '#contract/quote.ts'
 import { type Body, type CallFailed, useAnswer, useSession } from '../api/index.ts'
 import {
   dollars,
+  dollarsIn,
   Failed,
   type QuoteAdvice,
   quotedMargin,
@@ -29,7 +30,7 @@ import {
   type TypedRequote,
 } from './requote-facts.ts'
 import { RequoteSaved } from './requote-kept.tsx'
-import { Ground, LastQuote, NewRate, RateToQuote, RequoteTerms } from './requote-parts.tsx'
+import { currencyOf, Ground, LastQuote, NewRate, RateToQuote, RequoteTerms } from './requote-parts.tsx'
 import { type Kept, type Saving, useRequote } from './use-requote.ts'
 
 /** Whether a quote can be followed by a further offer for its load: the load is not won, and no other offer counts. */
@@ -112,12 +113,12 @@ function errorsOf(quote: Quote, typed: TypedRequote, read: ReadRequote) {
       ? undefined
       : readDollars(named) === null
         ? 'Enter an amount in dollars, such as 2,050'
-        : `Not below your ${dollars(quote.quoted_rate)}: then the quote is won`,
+        : `Not below your ${dollarsIn(quote.quoted_rate, quote.quoted_currency)}: then the quote is won`,
     rate:
       !read.isRateTyped || read.rate !== null
         ? undefined
         : read.counterRate !== null && readDollars(rate) !== null
-          ? `Between ${dollars(read.counterRate)} and ${dollars(quote.quoted_rate)}`
+          ? `Between ${dollars(read.counterRate)} and ${dollarsIn(quote.quoted_rate, quote.quoted_currency)}`
           : 'Enter an amount in dollars, such as 2,075',
     cost:
       cost.trim() === '' || read.cost !== null
@@ -193,7 +194,11 @@ function RequoteForm({ quote, onSaved }: { quote: Quote; onSaved: (kept: Kept) =
         >
           <ValidFor hours={validHours} onHours={setValidHours} />
         </TypedFields>
-        <RateToQuote advice={advice.newest} onUse={(rate) => type({ rate: String(rate) })} />
+        <RateToQuote
+          advice={advice.newest}
+          currency={currencyOf(quote, read)}
+          onUse={(rate) => type({ rate: String(rate) })}
+        />
         {typed.named.trim() === '' && (
           <RequoteTerms quote={quote} terms={typed.terms} onTerms={(terms) => type({ terms })} />
         )}
@@ -283,7 +288,11 @@ function Choices({
     <ChoiceCard
       {...requote}
       title={counterRate === null ? 'Our rate' : 'Another rate'}
-      action={counterRate === null || rate === null ? 'Requote' : `Requote at ${dollars(rate)}`}
+      action={
+        counterRate === null || rate === null
+          ? 'Requote'
+          : `Requote at ${dollarsIn(rate, currencyOf(quote, read))}`
+      }
     >
       <NewRate quote={quote} read={read} rate={rate} />
     </ChoiceCard>
@@ -295,7 +304,7 @@ function Choices({
         {...accept}
         title="Accept"
         chanceWords="they named it"
-        action={`Accept ${dollars(counterRate)}`}
+        action={`Accept ${dollarsIn(counterRate, quote.quoted_currency)}`}
         onKeep={accept.keep}
       >
         <NewRate quote={quote} read={read} rate={counterRate} />

@@ -1,6 +1,6 @@
 import { Stack, Text } from '@mantine/core'
 import { pagePaths } from '#contract/pages.ts'
-import { DoneButtons, dollars, laneName, NewQuote, reasonNames, TextLink } from '../shared-ui/index.ts'
+import { DoneButtons, dollarsIn, laneName, NewQuote, reasonNames, TextLink } from '../shared-ui/index.ts'
 import type { Kept } from './use-requote.ts'
 
 /** Confirms the saved requote, request for approval, or loss. */
@@ -20,15 +20,15 @@ function SavedWords({ kept }: { kept: Kept }) {
       <Text>
         {kept.lane.lane_ref} is lost
         {outcome_reason === null ? '' : ` (${reasonNames[outcome_reason].toLowerCase()})`}, with the
-        counter-offer of <b>{dollars(kept.counterRate)}</b> in its history.
+        counter-offer of <b>{dollarsIn(kept.counterRate, kept.lane.quoted_currency)}</b> in its history.
       </Text>
     )
   }
   if (kept.kind === 'asked') {
     return (
       <Text>
-        Approval {kept.approvalId} is requested for <b>{dollars(kept.rate)}</b>. The quote is made when
-        somebody approves it. <TextLink to={pagePaths.approvals}>Approvals</TextLink>
+        Approval {kept.approvalId} is requested for <b>{dollarsIn(kept.rate, kept.currency)}</b>. The quote is
+        made when somebody approves it. <TextLink to={pagePaths.approvals}>Approvals</TextLink>
       </Text>
     )
   }
@@ -36,7 +36,8 @@ function SavedWords({ kept }: { kept: Kept }) {
   return (
     <>
       <Text>
-        {laneName(quote.origin, quote.destination)} was requoted at <b>{dollars(quote.quoted_rate)}</b>
+        {laneName(quote.origin, quote.destination)} was requoted at{' '}
+        <b>{dollarsIn(quote.quoted_rate, quote.quoted_currency)}</b>
         {quote.outcome === 'won' ? ', which the customer named: it is won.' : '.'} The earlier offer is
         superseded: a load is won once, by the last one.
         {isAnswer && ' The counter-offer is in the history of the earlier offer.'}

@@ -6,6 +6,7 @@ import { useSession } from '../api/index.ts'
 import {
   basedOn,
   dollars,
+  dollarsIn,
   laneName,
   onOwnTerms,
   type QuoteAdvice,
@@ -32,7 +33,7 @@ export function LastQuote({ quote }: { quote: Quote }) {
         {quote.lane_ref}: quoted {dollars(quote.quoted_rate)}
         {termsBehind({ basis: quote.quoted_basis, currency: quote.quoted_currency })}
         {quote.counted_miles !== null && ` (${ratePerMile(rpm(quote.quoted_rate, quote.counted_miles))})`}
-        {margin !== null && `, expected cost ${dollars(margin.cost)}`}
+        {margin !== null && `, expected cost ${dollarsIn(margin.cost, quote.quoted_currency)}`}
       </Text>
     </div>
   )
@@ -41,9 +42,11 @@ export function LastQuote({ quote }: { quote: Quote }) {
 /** The rate to quote, with the going rate and the minimum of the rules, on the terms of the requote. */
 export function RateToQuote({
   advice,
+  currency,
   onUse,
 }: {
   advice: QuoteAdvice | null
+  currency: string | null
   onUse: (rate: number) => void
 }) {
   const own = (rate: number | null | undefined) =>
@@ -55,20 +58,25 @@ export function RateToQuote({
     <Group gap="xs" mih={24}>
       {rate !== null && (
         <>
-          <Text size="sm">Rate to quote: {dollars(rate)}</Text>
+          <Text size="sm">Rate to quote: {dollarsIn(rate, currency)}</Text>
           <Button size="compact-xs" variant="default" onClick={() => onUse(rate)}>
-            Use {dollars(rate)}
+            Use {dollarsIn(rate, currency)}
           </Button>
         </>
       )}
       {going !== null && (
         <Text size="sm" c="dimmed">
-          Going rate {dollars(Math.round(going))}
-          {minimum !== null && `, minimum ${dollars(minimum)}`}
+          Going rate {dollarsIn(Math.round(going), currency)}
+          {minimum !== null && `, minimum ${dollarsIn(minimum, currency)}`}
         </Text>
       )}
     </Group>
   )
+}
+
+/** The currency of a requote: the typed one, else that of the quote. Null if neither says it. */
+export function currencyOf(quote: Quote, { terms }: ReadRequote): string | null {
+  return terms.currency || quote.quoted_currency
 }
 
 /** A rate, and how it differs from the last quote. */
@@ -85,7 +93,7 @@ export function NewRate({ quote, read, rate }: { quote: Quote; read: ReadRequote
   return (
     <>
       <Text fw={700} fz="xl">
-        {dollars(rate)}
+        {dollarsIn(rate, currencyOf(quote, read))}
       </Text>
       <Text size="sm" mih="1.4rem">
         {rate === null
@@ -157,7 +165,7 @@ export function Ground({
 }
 
 function chanceBasisInWords(
-  { quoted_rate }: Quote,
+  { quoted_rate, quoted_currency: currency }: Quote,
   { conversion, estimate, counter_offer, not_priced }: QuoteAdvice,
   counterRate: number | null,
 ): string {
@@ -168,5 +176,5 @@ function chanceBasisInWords(
     return estimate?.sentence ?? 'There are no chances: you have no quotes yet.'
   const basis = `${basedOn(estimate)}. Trust: ${counter_offer?.trust ?? estimate.trust}.`
   if (counterRate === null) return `The chance: ${basis}`
-  return `The customer would pay ${dollars(counterRate)} and refused ${dollars(quoted_rate)}. Between the two, the chance follows the curve of this lane${estimate.customer === undefined ? '' : ' for this customer'}: ${basis} One in four customers is taken to refuse any increase. A customer who is only bargaining would pay more than this estimate assumes.`
+  return `The customer would pay ${dollarsIn(counterRate, currency)} and refused ${dollarsIn(quoted_rate, currency)}. Between the two, the chance follows the curve of this lane${estimate.customer === undefined ? '' : ' for this customer'}: ${basis} One in four customers is taken to refuse any increase. A customer who is only bargaining would pay more than this estimate assumes.`
 }

@@ -8,7 +8,7 @@ import type { ChoiceName } from './requote-choices.ts'
 /** The saved result: a requote, a request for approval, or a loss. */
 export type Kept =
   | { readonly kind: 'quoted'; readonly lane: Answer<'requote'>; readonly isAnswer: boolean }
-  | { readonly kind: 'asked'; readonly approvalId: number; readonly rate: number }
+  | { readonly kind: 'asked'; readonly approvalId: number; readonly rate: number; readonly currency: string }
   | { readonly kind: 'declined'; readonly lane: Quote; readonly counterRate: number }
 
 interface ToSave {
@@ -56,6 +56,14 @@ function foundBy(
     ? ['It could not be compared with cost and going rate, because the service did not answer in time.']
     : reasonsToConfirm(result)
   return { about, reasons, advice: result?.status === 200 ? result.advice : null }
+}
+
+function askedFor(
+  approvalId: number,
+  quote: Quote,
+  { quoted_rate: rate, quoted_currency }: Body<'requote'>,
+): Kept {
+  return { kind: 'asked', approvalId, rate, currency: quoted_currency ?? quote.quoted_currency ?? 'USD' }
 }
 
 /** Saves a requote, a request for its approval, or the loss of the quote with the rate that the customer named. */
@@ -118,7 +126,7 @@ export function useRequote(quote: Quote, onSaved: (kept: Kept) => void): Saving 
         { params, body: { ...body, ...adviceOf({ advice: seen }) } },
         {
           onSuccess: ({ approval_id }) => {
-            onSaved({ kind: 'asked', approvalId: approval_id, rate: body.quoted_rate })
+            onSaved(askedFor(approval_id, quote, body))
             void queries.invalidateQueries({ queryKey: ['list-approvals'] })
           },
         },

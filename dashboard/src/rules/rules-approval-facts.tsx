@@ -100,6 +100,11 @@ function Figures({ quote, advice }: { quote: ApprovalQuote; advice: QuoteAdvice 
   const customer = estimate?.customer
   return (
     <Group gap="md" mih={24} role="group" aria-label="What the rate means">
+      {quote.quoted_currency === 'CAD' && (
+        <Text size="sm" component="span">
+          In US dollars:
+        </Text>
+      )}
       <Fact name="Cost" value={cost === null ? 'not known' : dollars(Math.round(cost))}>
         {cost === null ? '' : entered === null ? ' expected' : ' as entered'}
       </Fact>

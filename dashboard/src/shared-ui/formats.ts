@@ -38,6 +38,17 @@ export function roundDollars(amount: Known): string {
   return amount === null || amount === undefined ? none : withMinus(amount, wholeDollars)
 }
 
+/**
+ * An amount in the currency that a quote states. US dollars, and amounts that state none, have no name.
+ *
+ * @example dollarsIn(2600, 'CAD') // '$2,600 CAD'
+ */
+export function dollarsIn(amount: Known, currency: string | null | undefined): string {
+  return `${dollars(amount)}${isUsual(currency) || amount === null || amount === undefined ? '' : ` ${currency}`}`
+}
+
+const isUsual = (currency: string | null | undefined) => (currency ?? 'USD') === 'USD'
+
 /** A difference with its sign. @example signedDollars(-60) // '−$60' */
 export function signedDollars(amount: Known): string {
   if (amount === null || amount === undefined) return none

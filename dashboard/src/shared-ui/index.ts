@@ -18,6 +18,7 @@ export {
   counted,
   day,
   dollars,
+  dollarsIn,
   equipmentName,
   exactMoment,
   laneName,
@@ -42,7 +43,15 @@ export {
   usePlaceSuggestions,
 } from './lane-inputs.tsx'
 export { ButtonLink, CustomerLink, TextLink } from './links.tsx'
-export { loadMark, loadWords, ModeChoice, ModeFilter, requestedMode, unpricedQuote } from './load-mode.tsx'
+export {
+  loadMark,
+  loadWords,
+  ModeChoice,
+  ModeFilter,
+  modeNames,
+  requestedMode,
+  unpricedQuote,
+} from './load-mode.tsx'
 export { InRed, Margin, MarginPct } from './margin.tsx'
 export { ageInWords, basisName, MarketReferences, marketScopeName } from './market-references.tsx'
 export {

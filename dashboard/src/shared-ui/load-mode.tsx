@@ -5,7 +5,8 @@ import { stopsText } from '#engine/load-stops.ts'
 import { ChoiceFilter, type FilterField } from './choice-filter.tsx'
 import { counted } from './formats.ts'
 
-const modeNames: Readonly<Record<Mode, string>> = {
+/** The names of the modes on all pages. */
+export const modeNames: Readonly<Record<Mode, string>> = {
   truckload: 'Truckload',
   partial: 'Partial',
   ltl: 'LTL',

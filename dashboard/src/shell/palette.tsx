@@ -8,7 +8,14 @@ import { pagePaths } from '#contract/pages.ts'
 import { builtInViews } from '#contract/quote-views.ts'
 import { type Role, roleAtLeast } from '#contract/roles.ts'
 import { useAnswer, useSession } from '../api/index.ts'
-import { counted, dollars, laneName, outcomeNames, shownOutcome, showShortcuts } from '../shared-ui/index.ts'
+import {
+  counted,
+  dollarsIn,
+  laneName,
+  outcomeNames,
+  shownOutcome,
+  showShortcuts,
+} from '../shared-ui/index.ts'
 import { pagesOfPlaces } from './navigation.ts'
 
 const [store, palette] = createSpotlight()
@@ -186,7 +193,7 @@ function FoundQuotes({
             quote.lane_ref,
             quote.external_id,
             quote.reference,
-            dollars(quote.quoted_rate),
+            dollarsIn(quote.quoted_rate, quote.quoted_currency),
             outcomeNames[shownOutcome(quote)],
           ]
             .filter((one) => one !== null)

@@ -2,6 +2,7 @@ import { Drawer, Group, Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import type { Quote } from '#contract/quote.ts'
+import { termsBehind } from '#engine/rate-basis.ts'
 import { useAnswer, useSession } from '../api/index.ts'
 import { QuoteChanges } from '../quote-history/index.ts'
 import {
@@ -11,7 +12,7 @@ import {
   cancelledWords,
   count,
   Difference,
-  dollars,
+  dollarsIn,
   equipmentName,
   Failed,
   Loading,
@@ -93,7 +94,7 @@ function perMile(amount: number | null, miles: number | null): string {
 
 function Facts({ quote }: { quote: Quote }) {
   const { default_basis: assumed } = useSession().tenant
-  const { margin, margin_pct, miles, truck_cost_source: source } = quote
+  const { margin, margin_pct, margin_currency, miles, truck_cost_source: source } = quote
   const expected = quote.estimated_cost ?? quote.expected_cost?.amount ?? null
   const isReplaced = quote.customer_name !== quote.quoted_customer_name
   return (
@@ -113,27 +114,30 @@ function Facts({ quote }: { quote: Quote }) {
         }}
       >
         <Fact label="Customer rate (AR)">
-          {dollars(quote.customer_rate)}
+          {dollarsIn(quote.customer_rate, quote.customer_currency)}
           {perMile(quote.customer_rate, miles)}
         </Fact>
         <Fact label="Truck cost (AP)">
-          {dollars(quote.truck_cost)}
+          {dollarsIn(quote.truck_cost, quote.truck_currency)}
           {perMile(quote.truck_cost, miles)}
           {source === null
             ? ''
             : ` · from ${source === 'tms' ? 'the TMS' : sourceNames[source].toLowerCase()}`}
         </Fact>
         <Fact label="Margin">
-          <Margin amount={margin} /> · <MarginPct share={margin_pct} />
+          <Margin amount={margin} />
+          {termsBehind({ basis: null, currency: margin_currency })} · <MarginPct share={margin_pct} />
         </Fact>
         <Fact label="Quoted rate">
-          {dollars(quote.quoted_rate)}
+          {dollarsIn(quote.quoted_rate, quote.quoted_currency)}
           {perMile(quote.quoted_rate, miles)}
         </Fact>
         <Fact label="AR vs quote">
           <Difference amount={bookedAgainstQuoted(quote, assumed)} of="quote" />
         </Fact>
-        <Fact label="Expected cost when quoted">{dollars(expected)}</Fact>
+        <Fact label="Expected cost when quoted">
+          {dollarsIn(expected, quote.estimated_cost === null ? null : quote.quoted_currency)}
+        </Fact>
         <Fact label="Customer">
           {quote.customer_name}
           {isReplaced ? ` (quoted for ${quote.quoted_customer_name})` : ''}
