@@ -289,6 +289,37 @@ test.describe('advice while typing', () => {
     }
   })
 
+  test('asks for an exchange rate in place, and says to others who can enter it', async () => {
+    const house = await makeTenant(app)
+    for (const [rate, outcome] of decided) await makeQuote(app, house, { rate, outcome })
+    const member = await makePerson(app, house, 'member')
+    const lane = { origin: 'Toronto, ON', destination: 'Chicago, IL', rate: '2600' }
+    const asked = (page: Page) => advice(page).getByRole('region', { name: 'Exchange rate' })
+    const { page: members } = await openDesk({ person: member })
+    await typeQuote(members, lane)
+    await asked(members).getByText('can enter one here.').waitFor()
+    await expect(asked(members).getByRole('textbox')).toHaveCount(0)
+
+    const { page } = await openDesk({ person: house })
+    await typeQuote(page, lane)
+    await asked(page).getByText('quotes of this lane in Canadian dollars cannot be compared').waitFor()
+    await row(page)
+      .getByRole('button', { name: /^Quote 1 is .*: change$/ })
+      .click()
+    await page.getByRole('combobox', { name: 'Currency' }).selectOption('CAD')
+    await asked(page).getByText('this quote cannot be compared with quotes in US dollars').waitFor()
+    const rate = asked(page).getByRole('textbox', { name: 'US dollars per Canadian dollar' })
+    await rate.fill('1.37')
+    await rate.press('Enter')
+    await asked(page).getByText('A number from 0.5 to 1.1').waitFor()
+    await rate.fill('0.75')
+    await rate.press('Enter')
+    await expect(asked(page)).toHaveCount(0)
+    await advice(page)
+      .getByText(/Your \$2,600 \(.*Canadian dollars\) is \$1,950/)
+      .waitFor()
+  })
+
   test('says what it is based on when a lane has no quotes', { tag: '@long' }, async () => {
     const { page } = await openDesk()
     await typeQuote(page, { origin: 'Reno, NV', destination: 'Boise, ID', rate: '1500' })
@@ -930,7 +961,7 @@ test.describe('several quotes', () => {
 })
 
 test.describe('saving', () => {
-  test('shows the lane_ref of every quote with copy and link, then starts a new request', async () => {
+  test('shows the number of every quote with copy and link, then starts a new request', async () => {
     const { page, troubles } = await openDesk()
     await customer(page).fill('<img src=x onerror=alert(1)>')
     await typeQuote(page)

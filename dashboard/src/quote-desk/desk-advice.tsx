@@ -13,6 +13,7 @@ import {
 import type { DeskAnswer } from './desk-answer.ts'
 import { AnswerLines } from './desk-answer-lines.tsx'
 import { type DeskQuote, unpricedLoad } from './desk-draft.ts'
+import { ExchangeAsked } from './desk-exchange.tsx'
 import { moreInWords } from './desk-more-fields.tsx'
 import type { Pricing, RateValue } from './desk-pricing.ts'
 import { warningsOf } from './desk-quotes-advice.ts'
@@ -55,6 +56,7 @@ export function DeskAdvice(props: AdviceProps) {
       <Paper withBorder p="xs">
         <Stack gap={6}>
           <AdviceHeading {...props} />
+          <ExchangeAsked quote={quote} />
           {failure !== null && failure.status !== 422 && (
             <Failed error={failure} retry={retry} title="No advice right now" />
           )}

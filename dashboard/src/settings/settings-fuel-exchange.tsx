@@ -1,12 +1,12 @@
 import { Text } from '@mantine/core'
 import { EXCHANGE_RATE_DAYS_MAX } from '#engine/exchange-days.ts'
 import { useAnswer, useChange } from '../api/index.ts'
-import { calendarDay, DataTable, Failed, Loading, Section } from '../shared-ui/index.ts'
+import { calendarDay, DataTable, ExchangeRateForm, Failed, Loading, Section } from '../shared-ui/index.ts'
 import { DatedFile } from './settings-fuel-file.tsx'
 
 const inDollars = (rate: number) => `$${rate.toFixed(4)}`
 
-/** The newest exchange rates of the Canadian dollar, and for admins the form that loads a file. */
+/** The newest exchange rates of the Canadian dollar, and for admins the form that enters one and the form that loads a file. */
 export function ExchangeRates({ mayChange }: { mayChange: boolean }) {
   const stored = useAnswer('list-exchange-rates', {}, { comesBack: true })
   if (stored.data === undefined) {
@@ -39,7 +39,12 @@ export function ExchangeRates({ mayChange }: { mayChange: boolean }) {
           rowKey={({ day }) => day}
         />
       )}
-      {mayChange && <ExchangeFile />}
+      {mayChange && (
+        <>
+          <ExchangeRateForm />
+          <ExchangeFile />
+        </>
+      )}
     </Section>
   )
 }
