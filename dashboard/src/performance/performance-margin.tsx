@@ -22,6 +22,7 @@ import {
   roundDollars,
   signedDollars,
   TextLink,
+  useNameOfPerson,
   WinRate,
 } from '../shared-ui/index.ts'
 import { MarginGaps } from './performance-gaps.tsx'
@@ -142,9 +143,13 @@ const paramsOf = ({ by, row, search, today }: OfRow) =>
 
 function NameOfRow(of: OfRow) {
   const { by, row, today } = of
-  const name = nameOfRow(by, row)
+  const nameOfPerson = useNameOfPerson(by === 'rep')
+  const name =
+    by === 'rep' && row.key !== allKey
+      ? nameOfPerson({ id: Number(row.key), name: row.label })
+      : nameOfRow(by, row)
   const params = paramsOf(of)
-  const named = `of ${row.label}`
+  const named = `of ${by === 'rep' ? name : row.label}`
   return (
     <>
       <div

@@ -61,6 +61,7 @@ export {
   PlaceFilters,
   peopleChoices,
   SearchFilter,
+  useNameOfPerson,
   WhoFilters,
 } from './money-filters.tsx'
 export { MonthCharts } from './month-charts.tsx'

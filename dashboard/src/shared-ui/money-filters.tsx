@@ -113,6 +113,19 @@ export function peopleChoices(
   }))
 }
 
+/**
+ * The names of people as `peopleChoices` writes them, for a page that lists people by id. A person who left keeps the name of the answer.
+ *
+ * @example useNameOfPerson()({ id: 7, name: 'Rita Rep' }) // 'Rita Rep (rita@summit.example)'
+ */
+export function useNameOfPerson(
+  isAsked = true,
+): (person: { readonly id: number; readonly name: string }) => string {
+  const { data } = useAnswer('list-users', {}, { staleMs: 300_000, enabled: isAsked })
+  const labels = new Map(peopleChoices(data?.users ?? []).map(({ value, label }) => [value, label]))
+  return ({ id, name }) => labels.get(String(id)) ?? name
+}
+
 export function PersonFilter({
   name,
   label,

@@ -2,7 +2,7 @@ import { Button, Group, Modal, Radio, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Answer, useChange } from '../api/index.ts'
-import { Failed, useNotice } from '../shared-ui/index.ts'
+import { Failed, useNameOfPerson, useNotice } from '../shared-ui/index.ts'
 
 type Person = Answer<'list-users'>['users'][number]
 
@@ -16,13 +16,14 @@ export function RemoveDialog({ person, onClose }: { person: Person | null; onClo
     remove.reset()
     onClose()
   }
+  const nameOf = useNameOfPerson()
   if (person === null) return null
   const hasTokens = remove.error?.code === 'tokens-to-hand-over'
   return (
     <Modal
       opened
       onClose={close}
-      title={`Remove ${person.name}?`}
+      title={`Remove ${nameOf(person)}?`}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <Stack>

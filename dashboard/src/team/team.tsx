@@ -3,7 +3,16 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Role } from '#contract/roles.ts'
 import { type Answer, useAnswer, useChange, useMay, useSession } from '../api/index.ts'
-import { type Column, DataTable, day, Failed, Loading, Page, useNotice } from '../shared-ui/index.ts'
+import {
+  type Column,
+  DataTable,
+  day,
+  Failed,
+  Loading,
+  Page,
+  useNameOfPerson,
+  useNotice,
+} from '../shared-ui/index.ts'
 import { InviteDialog } from './team-invite.tsx'
 import { RemoveDialog } from './team-remove.tsx'
 import { roleChoices, roleMeanings } from './team-roles.ts'
@@ -119,12 +128,13 @@ function PeopleTable({
 }
 
 function RemoveButton({ person, onRemove }: { person: Person; onRemove: (person: Person) => void }) {
+  const nameOf = useNameOfPerson()
   return (
     <Group gap="xs">
       <Button
         size="compact-sm"
         variant="default"
-        aria-label={`Remove ${person.name}`}
+        aria-label={`Remove ${nameOf(person)}`}
         onClick={() => onRemove(person)}
       >
         Remove
@@ -152,12 +162,13 @@ function RoleSelect({ person, mayMakeOwners }: { person: Person; mayMakeOwners: 
   const change = useChange('update-user')
   const queries = useQueryClient()
   const notify = useNotice()
+  const nameOf = useNameOfPerson()
   const choices = roleChoices(mayMakeOwners || person.role === 'owner')
   return (
     <NativeSelect
       size="xs"
       miw={104}
-      aria-label={`Role of ${person.name}`}
+      aria-label={`Role of ${nameOf(person)}`}
       value={person.role}
       disabled={change.isPending}
       data={choices.map(({ value }) => value)}

@@ -9,6 +9,7 @@ import {
   Failed,
   Loading,
   Section,
+  useNameOfPerson,
   useNotice,
 } from '../shared-ui/index.ts'
 import { type Team, TeamForm } from './team-form.tsx'
@@ -58,6 +59,7 @@ function TeamList() {
 
 function TeamCard({ team }: { team: Team }) {
   const [edits, setEdits] = useState(false)
+  const nameOf = useNameOfPerson()
   if (edits) return <TeamForm team={team} onDone={() => setEdits(false)} />
   const { name, members, customers } = team
   return (
@@ -83,7 +85,7 @@ function TeamCard({ team }: { team: Team }) {
           <b>Members:</b>{' '}
           {members.length === 0
             ? 'none, so only admins and owners see its customers'
-            : members.map((member) => member.name).join(', ')}
+            : members.map(nameOf).join(', ')}
         </Text>
         <Text size="sm" component="div">
           <b>Customers that only they, admins and owners see:</b>{' '}
