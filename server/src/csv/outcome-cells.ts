@@ -65,6 +65,34 @@ const outcomeWords: Readonly<Record<string, readonly string[]>> = {
     'livree',
     'facture',
     'facturee',
+    'asignado',
+    'asignada',
+    'cubierto',
+    'cubierta',
+    'despachado',
+    'despachada',
+    'en transito',
+    'recogido',
+    'recogida',
+    'completado',
+    'completada',
+    'pagado',
+    'pagada',
+    'reservado',
+    'reservada',
+    'assigne',
+    'assignee',
+    'couvert',
+    'couverte',
+    'en transit',
+    'ramasse',
+    'ramassee',
+    'termine',
+    'terminee',
+    'paye',
+    'payee',
+    'reserve',
+    'reservee',
   ],
   lost: [
     'lost',
@@ -104,6 +132,12 @@ const outcomeWords: Readonly<Record<string, readonly string[]>> = {
     'non retenue',
     'non attribue',
     'non attribuee',
+    'no ganado',
+    'no ganada',
+    'descartado',
+    'descartada',
+    'non gagne',
+    'non gagnee',
   ],
   'lost price': [
     'lost price',
@@ -113,9 +147,30 @@ const outcomeWords: Readonly<Record<string, readonly string[]>> = {
     'too high',
     'rate too high',
     'price too high',
+    'precio',
+    'precio alto',
+    'precio muy alto',
+    'tarifa alta',
+    'muy caro',
+    'demasiado caro',
+    'prix',
+    'prix trop eleve',
+    'tarif trop eleve',
+    'trop cher',
+    'trop chere',
   ],
   'lost service': ['lost service', 'lost on service'],
-  'lost capacity': ['lost capacity', 'no capacity', 'no truck', 'no trucks'],
+  'lost capacity': [
+    'lost capacity',
+    'no capacity',
+    'no truck',
+    'no trucks',
+    'sin capacidad',
+    'sin camion',
+    'sin camiones',
+    'pas de capacite',
+    'pas de camion',
+  ],
   'lost withdrawn': ['lost withdrawn', 'customer withdrew', 'no longer needed'],
   'lost no_response': [
     'no response',
@@ -126,6 +181,11 @@ const outcomeWords: Readonly<Record<string, readonly string[]>> = {
     'sin respuesta',
     'sans reponse',
     'pas de reponse',
+    'no respondio',
+    'no contesto',
+    'aucune reponse',
+    'sans retour',
+    'pas de retour',
   ],
   expired: [
     'expired',
@@ -142,6 +202,9 @@ const outcomeWords: Readonly<Record<string, readonly string[]>> = {
     'expiree',
     'echu',
     'echue',
+    'vencio',
+    'perime',
+    'perimee',
   ],
   pending: [
     'pending',
@@ -173,6 +236,22 @@ const outcomeWords: Readonly<Record<string, readonly string[]>> = {
     'ouvert',
     'ouverte',
     'en attente',
+    'por confirmar',
+    'a confirmer',
+    'en proceso',
+    'en cours',
+    'en revision',
+    'nuevo',
+    'nueva',
+    'nouveau',
+    'nouvelle',
+    'borrador',
+    'brouillon',
+    'esperando respuesta',
+    'en attente de reponse',
+    'activo',
+    'activa',
+    'actif',
   ],
 }
 
@@ -181,9 +260,9 @@ const outcomeOfWord: ReadonlyMap<string, string> = new Map(
     words.map((word): [string, string] => [word, outcome]),
   ),
 )
-/** Folded words of a cancelled load. */
+/** Folded words of a cancelled load, also with who cancelled it: "Cliente canceló". */
 export const cancelledForm =
-  /^(load )?(cancell?ed|void|voided|withdrawn|tonu|cancelad[oa]|anulad[oa]|annulee?)\b/
+  /^((el |le )?(load|customer|client|cliente|shipper|carga) (a ete |a |fue )?)?(cancell?ed|cancelo|cancelad[oa]|cancelacion|cancellation|void|voided|withdrawn|tonu|anulo|anulad[oa]|annule|annulee|annulation)\b/
 const isOutcome = (word: string | undefined): word is SavedOutcome =>
   word === 'won' || word === 'lost' || word === 'pending' || word === 'expired'
 
@@ -200,13 +279,21 @@ const whyWords: ReadonlySet<string> = new Set(
     'price pricing rate rates cost costs budget market margin bid high higher low lower expensive cheaper',
     'competition competitor competitors competing incumbent other broker brokers lane',
     'capacity truck trucks coverage service no not response reply answer available',
-    'a al competencia competidor la el por precio tarifa alto alta caro cara muy capacidad servicio sin respuesta',
-    'au concurrence concurrent de du la le prix tarif trop cher chere eleve elevee capacite manque pas sans reponse',
+    'a al con competencia competidor la el otro por precio tarifa alto alta caro cara muy demasiado capacidad servicio sin respuesta',
+    'au autre concurrence concurrent d de du la le par profit prix tarif trop cher chere eleve elevee capacite manque pas sans reponse un',
   ].flatMap((words) => words.split(' ')),
 )
 
+/**
+ * A load that somebody else got: "covered by competitor", "se fue con la competencia". A broker alone may be the brokerage itself, so it
+ * must be another one.
+ */
+const toOthersForm =
+  /^(covered|booked|awarded|given|went|gone|sold|tendered|cubiert[oa]|asignad[oa]|adjudicad[oa]|se fue|couverte?|attribuee?|confiee?|donnee?) (by|to|with|a|al|con|por|au|par) ((a|an|the|our|la|el|un|une) )?(competitors?|competition|incumbent|(other|another) (broker|brokerage)|competidor|competencia|otro broker|concurrent|concurrence|autre courtier)$/
+
 /** The outcome of a phrase such as "lost to competition", in the form of `outcomeOfWord`; undefined for any other. */
 function lossOfPhrase(folded: string): string | undefined {
+  if (toOthersForm.test(folded)) return 'lost other'
   const head = lossHeads.find((word) => folded.startsWith(`${word} `))
   if (head === undefined) return undefined
   const why = folded.slice(head.length + 1)

@@ -37,6 +37,24 @@ describe('status words', () => {
     ['En attente', 'pending', null],
     ['Vencida', 'expired', null],
     ['Expiré', 'expired', null],
+    // Somebody else got the load: "covered" alone is won.
+    ['Covered by competitor', 'lost', 'other'],
+    ['Booked with another broker', 'lost', 'other'],
+    ['Se fue con la competencia', 'lost', 'other'],
+    ['Attribué à un concurrent', 'lost', 'other'],
+    ["Perdu au profit d'un concurrent", 'lost', 'other'],
+    ['Precio muy alto', 'lost', 'price'],
+    ['Trop cher', 'lost', 'price'],
+    ['Sin capacidad', 'lost', 'capacity'],
+    ['No respondió', 'lost', 'no_response'],
+    ['Aucune réponse', 'lost', 'no_response'],
+    ['En tránsito', 'won', null],
+    ['Asignada', 'won', null],
+    ['Terminé', 'won', null],
+    ['Por confirmar', 'pending', null],
+    ['À confirmer', 'pending', null],
+    ['En cours', 'pending', null],
+    ['Périmée', 'expired', null],
   ])('%s is %s, because of %s', (text, outcome, reason) => {
     expect(readOutcome(text)).toEqual({ value: { outcome, reason } })
   })
@@ -48,6 +66,10 @@ describe('status words', () => {
     // The load was won; its freight was lost, or its tender was declined.
     ['Lost in transit', null],
     ['Declined by carrier', null],
+    // The broker can be the brokerage itself.
+    ['Covered by broker', 'won'],
+    ['Refusé par le client', 'lost'],
+    ['Rechazado por cliente', 'lost'],
     ['Not won', null],
     ['Lost, then won', null],
     ['Dead', null],
@@ -58,10 +80,25 @@ describe('status words', () => {
   })
 
   it('a cancelled load is no outcome, and its row is likely left out', () => {
-    for (const text of ['Cancelled', 'Cancelado', 'Anulada', 'Annulé']) {
+    const texts = [
+      'Cancelled',
+      'Customer canceled',
+      'Cancelado',
+      'Cancelada por el cliente',
+      'Cliente canceló',
+      'CLIENTE CANCELO',
+      'Anulada',
+      'Annulé',
+      'Annulée',
+      'Le client a annulé',
+    ]
+    for (const text of texts) {
       expect(readOutcome(text)).toHaveProperty('wrong')
       expect(likelyOutcome(text)).toBe('skip')
-      expect(lineOf({ status: text }).read).toMatchObject({ kind: 'refused', outcome: null })
+      const { read } = lineOf({ status: text })
+      expect(read).toMatchObject({ kind: 'refused', outcome: null })
+      // The step "Words" offers a choice.
+      expect(read.kind === 'refused' ? wordsOf(read.errors) : []).toEqual([{ field: 'outcome', text }])
     }
   })
 })
