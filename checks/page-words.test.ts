@@ -69,7 +69,7 @@ test.each([
   ["const column = { key: 'rpm', header: 'RPM' }", 'rate per mile'],
   ["const column = { header: 'lane_ref' }", 'quote number'],
   ['<CopyButton what="lane_ref" />', 'quote number'],
-  ['const words = `Copy lane_ref ${ref}`', 'quote number'],
+  [`const words = \`Copy lane_ref \${ref}\``, 'quote number'],
   ["const words = 'Scopes'", 'permission'],
 ])('a forbidden word is found: %s', (code, instead) => {
   expect(faultsOf('planted.tsx', code)).toEqual([expect.stringContaining(instead)])
@@ -80,7 +80,7 @@ test.each([
   ["import { SCOPES } from '#engine/scopes.ts'"],
   ['<Link to="/quotes/$lane_ref" />'],
   ["pagePaths.quote.replace('{lane_ref}', ref)"],
-  ['error.fieldError(`/floors/${field}`)'],
+  [`error.fieldError(\`/floors/\${field}\`)`],
   ["type Limits = Pick<Pricing, 'floor' | 'ceiling'>"],
 ])('a name in the code is no word of a page: %s', (code) => {
   expect(faultsOf('planted.tsx', code)).toEqual([])

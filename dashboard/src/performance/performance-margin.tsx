@@ -154,7 +154,7 @@ function NameOfRow(of: OfRow) {
     <>
       <div
         // Links of two lines that follow each other are 24 pixels apart, for fingers.
-        style={{ maxWidth: '16rem', overflow: 'hidden', textOverflow: 'ellipsis', lineHeight: '1.5rem' }}
+        style={{ maxWidth: '16rem', whiteSpace: 'normal', overflowWrap: 'anywhere', lineHeight: '1.5rem' }}
         title={name}
       >
         {row.lane !== null ? (

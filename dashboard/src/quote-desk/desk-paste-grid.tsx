@@ -146,6 +146,7 @@ function ColumnField({
       <NativeSelect
         aria-label={columnName(column)}
         size="xs"
+        rightSectionWidth={22}
         value={column.field ?? ''}
         data={[{ value: '', label: 'leave out' }, ...fields]}
         onChange={({ currentTarget: { value } }) =>

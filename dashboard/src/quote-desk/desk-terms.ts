@@ -54,7 +54,7 @@ export function useComparedQuote(
       words:
         conversion === undefined
           ? `Numbers are ${usual}.`
-          : `Numbers are ${usual}. Enter the fuel charge, or load a fuel schedule or exchange rates in the settings.`,
+          : `Numbers are ${usual}. Enter ${quote.currency === 'CAD' ? 'the exchange rate, or ' : ''}the fuel charge, or load a fuel schedule in the settings.`,
       notCompared:
         rate === null
           ? null

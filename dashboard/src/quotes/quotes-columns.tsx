@@ -124,6 +124,17 @@ function Pair({ first, second }: { first: ReactNode; second: ReactNode }) {
   )
 }
 
+/** A place in one line. In a narrow column the city is cut, never the state. */
+function PlaceName({ place }: { place: string }) {
+  const state = place.lastIndexOf(',')
+  return (
+    <span className="quotes-place">
+      <span className="quotes-city">{state < 0 ? place : place.slice(0, state)}</span>
+      {state < 0 ? '' : place.slice(state)}
+    </span>
+  )
+}
+
 function LaneCell({ quote, isCurrent, act }: RowParts) {
   const name = laneName(quote.origin, quote.destination)
   return (
@@ -134,6 +145,7 @@ function LaneCell({ quote, isCurrent, act }: RowParts) {
           href={`/quotes/${encodeURIComponent(quote.lane_ref)}`}
           className="quotes-lane"
           title={name}
+          aria-label={name}
           data-row-link
           tabIndex={isCurrent ? 0 : -1}
           onClick={(event) => {
@@ -142,7 +154,11 @@ function LaneCell({ quote, isCurrent, act }: RowParts) {
             act('open', quote, event.currentTarget)
           }}
         >
-          {name}
+          <PlaceName place={quote.origin} />{' '}
+          <span className="quotes-place">
+            →&nbsp;
+            <PlaceName place={quote.destination} />
+          </span>
         </a>
       }
       second={

@@ -30,13 +30,15 @@ export function PhoneForm() {
         <TextInput
           label="Phone"
           description="Stands below your name in the text for the customer"
+          // Below the input, so that the button stays beside it where the description needs two lines.
+          inputWrapperOrder={['label', 'input', 'description', 'error']}
           autoComplete="tel"
           style={{ flex: 1 }}
           value={phone}
           onChange={(event) => setPhone(event.currentTarget.value)}
           error={wrong}
         />
-        <Button type="submit" variant="default" loading={change.isPending} mt={45}>
+        <Button type="submit" variant="default" loading={change.isPending} mt={24}>
           Save phone
         </Button>
       </Group>

@@ -55,7 +55,7 @@ export function ExchangeRateForm() {
           aria-label="US dollars per Canadian dollar"
           inputMode="decimal"
           autoComplete="off"
-          placeholder="0.7312"
+          placeholder="0.73"
           value={typed}
           error={isWrong && `A number from ${USD_PER_CAD.least} to ${USD_PER_CAD.most}`}
           onChange={(event) => setTyped(event.currentTarget.value)}

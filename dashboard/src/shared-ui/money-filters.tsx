@@ -174,7 +174,9 @@ export function FilterRow({ label, children }: { label: string; children: ReactN
       aria-label={label}
       style={{
         display: 'grid',
-        gridTemplateColumns: 'repeat(auto-fill, minmax(9.5rem, 1fr))',
+        // As wide as "Spot and contract"; on a phone two in a row.
+        gridTemplateColumns:
+          'repeat(auto-fill, minmax(min(10.75rem, calc(50% - var(--mantine-spacing-sm))), 1fr))',
         gap: 'var(--mantine-spacing-sm)',
       }}
     >
