@@ -3,7 +3,6 @@ import {
   quoteChanges as changes,
   type NewQuote,
   type NewQuoteRequest,
-  type NextValues,
   newQuotes,
   pushedQuotes,
 } from '../database/queries/index.ts'
@@ -11,9 +10,7 @@ import type { QuoteRow, TenantTransaction } from '../database/schema/index.ts'
 import type { Database, TenantId } from '../database/session/index.ts'
 
 /** A new quote in columns. The customer and the time are columns like the others. */
-export type NewDraft = Omit<NewQuote, 'outcome_before_booking'> &
-  Pick<QuoteRow, 'quoted_customer_name' | 'created_at'> &
-  Pick<NextValues, 'outcome_before_booking'>
+export type NewDraft = NewQuote & Pick<QuoteRow, 'quoted_customer_name' | 'created_at'>
 
 /**
  * What one of the ways in says about quotes, in columns: it changes a quote, which is locked; makes the quotes of a new request; or quotes
@@ -128,9 +125,6 @@ function requestOf(
     createdAt,
     importId,
     ...(repeatable === undefined ? {} : { repeatable }),
-    quotes: quotes.map(({ outcome_before_booking: facts, ...quote }) => ({
-      ...quote,
-      ...(facts == null ? {} : { outcome_before_booking: JSON.stringify(facts) }),
-    })),
+    quotes,
   }
 }

@@ -12,8 +12,8 @@ export interface InsertedColumn {
   readonly cast?: string
 }
 
-/** Columns with the same value in every row. */
-type SameColumns = readonly (readonly [name: string, value: RawBuilder<unknown>])[]
+/** A column with the same value in every row. */
+export type SameColumn = readonly [name: string, value: RawBuilder<unknown>]
 
 /**
  * Inserts rows of a tenant from arrays.
@@ -26,7 +26,7 @@ export async function insertRows(
   tenant: TenantId,
   table: string,
   columns: readonly InsertedColumn[],
-  same: SameColumns = [],
+  same: readonly SameColumn[] = [],
 ): Promise<void> {
   const names = ['tenant_id', ...same.map(([name]) => name), ...columns.map(({ name }) => name)].join(', ')
   const sent = sql`unnest(${sql.join(columns.map(({ type, values }) => sql`${values}::${sql.raw(type)}[]`))})

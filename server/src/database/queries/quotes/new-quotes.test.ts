@@ -17,14 +17,17 @@ let testing: TestDatabase
 let database: Database
 const tenant = tenantId(1)
 const other = tenantId(2)
-/** Two more tenants for the long test. */
-const many = [tenantId(3), tenantId(4)] as const
+/** Two more tenants for the long test, and two for equal quotes. */
+const [many, alike] = [
+  [tenantId(3), tenantId(4)],
+  [tenantId(5), tenantId(6)],
+] as const
 const now = new Date('2026-06-01T00:00:00Z')
 
 beforeAll(async () => {
   testing = await testDatabase()
   database = await openDatabase({ connection: testing.service, deadlines: testDeadlines })
-  for (const one of [tenant, other, ...many]) {
+  for (const one of [tenant, other, ...many, ...alike]) {
     await database.inTenant(one, async (transaction) => {
       await transaction
         .insertInto('tenants')
@@ -204,7 +207,7 @@ async function insertPlainly(
     .insertInto('quote_requests')
     .values({ ...same, customer_name: customerName, reference, request_key: null, request_digest: null })
     .execute()
-  for (const { placed: _, quote_signed_at: stamps, ...quote } of quotes) {
+  for (const { placed: _, quote_signed_at: stamps, outcome_before_booking: facts, ...quote } of quotes) {
     await transaction
       .insertInto('quotes')
       .values({
@@ -217,6 +220,7 @@ async function insertPlainly(
         quoted_customer_name: customerName,
         updated_at: createdAt,
         quote_signed_at: JSON.stringify(stamps),
+        outcome_before_booking: facts == null ? null : JSON.stringify(facts),
       })
       .execute()
   }
@@ -224,15 +228,24 @@ async function insertPlainly(
 
 describe('new quotes', () => {
   it('have the columns that an ordinary statement would give them', () =>
-    expectSameColumns(150, [tenant, other]))
+    expectSameColumns(sample(150), [tenant, other]))
 
-  it('do so for many kinds of values', { tags: 'long' }, () => expectSameColumns(1_200, many))
+  it('do so for many kinds of values', { tags: 'long' }, () => expectSameColumns(sample(1_200), many))
+
+  it('do so if they share all values', async () => {
+    const [one] = sample(150).filter(
+      ({ quotes: [quote] }) => quote?.decided_at && quote.booked_at && quote.miles,
+    )
+    await expectSameColumns(one === undefined ? [] : [one, one, one], alike)
+  })
+
+  const sample = (count: number) => fc.sample(request, { numRuns: count, seed: 7 })
 
   async function expectSameColumns(
-    count: number,
+    requests: readonly NewQuoteRequest[],
     [together, plainly]: readonly [TenantId, TenantId],
   ): Promise<void> {
-    const quotes = fc.sample(request, { numRuns: count, seed: 7 }).map((one, index) => ({
+    const quotes = requests.map((one, index) => ({
       ...one,
       quotes: one.quotes.map((quote) => ({ ...quote, import_fingerprint: fingerprintOf(index) })),
     }))
@@ -244,6 +257,7 @@ describe('new quotes', () => {
         await insertPlainly(transaction, plainly, quote, index + 1)
     })
     const rows = await rowsOf(together)
+    expect(rows).not.toEqual([])
     expect(rows).toHaveLength(quotes.length)
     expect(rows).toEqual(await rowsOf(plainly))
     expect(await isLogged(together)).toBe(true)

@@ -10,7 +10,7 @@ import type { QuoteStamps } from '#engine/quote-update.ts'
 import { fieldColumns, type QuoteRow, type QuotesTable, type TenantTransaction } from '../../schema/index.ts'
 import { type Database, quotesChanged, quotesMade, type TenantId } from '../../session/index.ts'
 import { binaryArrays } from '../binary-arrays.ts'
-import { type InsertedColumn, insertRows } from '../insert-rows.ts'
+import { type InsertedColumn, insertRows, type SameColumn } from '../insert-rows.ts'
 import { type BookingColumn, bookingColumns } from './booking-columns.ts'
 import { type OfferRow, offerColumns, supersedingOf } from './offers.ts'
 
@@ -46,7 +46,6 @@ type OtherColumn =
   | 'outcome'
   | 'outcome_reason'
   | 'outcome_source'
-  | 'outcome_before_booking'
   | 'decided_at'
   | 'truck_cost_source'
   | 'import_fingerprint'
@@ -60,6 +59,7 @@ type OtherColumn =
 export type NewQuote = Pick<Insertable<QuotesTable>, NewQuoteColumn | ExpectedColumn> &
   Partial<Pick<Insertable<QuotesTable>, OtherColumn | BookingColumn>> & {
     readonly quote_signed_at?: QuoteStamps
+    readonly outcome_before_booking?: QuoteRow['outcome_before_booking']
     /** For quotes migrated with their history: LANENUM and COUNT of the lane_ref, and the time of the quote. */
     readonly placed?: { readonly laneNumber: number; readonly quoteCount: number; readonly createdAt: Date }
   }
@@ -133,7 +133,7 @@ const otherColumns = {
   expected_cost_low_cents: 'integer',
   expected_cost_high_cents: 'integer',
   expected_basis: 'text',
-} as const satisfies Record<OtherColumn | ExpectedColumn | 'quote_signed_at', Kind>
+} as const satisfies Record<OtherColumn | ExpectedColumn | 'quote_signed_at' | 'outcome_before_booking', Kind>
 
 /** The columns whose value is from the request or has a default. */
 const valuesOf: Readonly<Partial<Record<string, Column<PlacedQuote>['value']>>> = {
@@ -141,6 +141,8 @@ const valuesOf: Readonly<Partial<Record<string, Column<PlacedQuote>['value']>>> 
   created_at: ({ createdAt }) => createdAt,
   created_by: ({ request }) => request.createdBy,
   outcome: ({ quote }) => quote.outcome ?? 'pending',
+  outcome_before_booking: ({ quote: { outcome_before_booking: facts } }) =>
+    facts == null ? null : JSON.stringify(facts),
   quote_signed_at: ({ quote }) => JSON.stringify(quote.quote_signed_at ?? {}),
 }
 
@@ -190,12 +192,18 @@ async function insertAll<Row>(
 ): Promise<void> {
   for (let start = 0; start < rows.length; start += rowsPerStatement) {
     const slice = rows.slice(start, start + rowsPerStatement)
-    const sent = columns.map(({ name, kind, value }): InsertedColumn => {
-      const [type, array, cast] = kinds[kind]
-      const values = (array as (values: readonly unknown[]) => Buffer)(slice.map(value))
-      return { name, type, values, ...(cast === undefined ? {} : { cast }) }
-    })
-    await insertRows(transaction, tenant, table, sent)
+    const same: SameColumn[] = []
+    const sent: InsertedColumn[] = []
+    for (const { name, kind, value } of columns) {
+      const [type, array, cast = ''] = kinds[kind]
+      const values: readonly unknown[] = slice.map(value)
+      const [first] = values
+      // Most columns have one value in all rows of a file, often none. As arrays, they would take a quarter of the insert.
+      const isSame = values.length > 1 && values.every((one) => one === first)
+      if (isSame) same.push([name, sql`${first}::${sql.raw(type)}${sql.raw(cast)}`])
+      else sent.push({ name, type, cast, values: (array as (values: readonly unknown[]) => Buffer)(values) })
+    }
+    await insertRows(transaction, tenant, table, sent, same)
   }
 }
 
