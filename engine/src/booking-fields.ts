@@ -269,5 +269,8 @@ export function ofEachBookingField<F extends BookingField, V>(
   fields: readonly F[],
   value: (field: F) => V,
 ): { [field in F]: V } {
-  return Object.fromEntries(fields.map((field) => [field, value(field)])) as { [field in F]: V }
+  // A loop, because each row of a file passes here.
+  const values: { [field in F]?: V } = {}
+  for (const field of fields) values[field] = value(field)
+  return values as { [field in F]: V }
 }

@@ -121,6 +121,8 @@ export function isSignsAlone(text: string): boolean {
  * that was too narrow.
  */
 export function isSheetError(text: string): boolean {
+  // Each cell of a file passes here, and few begin like an error.
+  if (!/^[#e]/i.test(text)) return false
   return (
     /^#(n\/a|ref|value|div\/0|name|num|null|error|spill|calc|getting_data|blocked|unknown|field|busy|connect)[!?]?$/i.test(
       text,

@@ -13,6 +13,8 @@ const time = `(\\d{1,2}):(\\d{2})(?::(\\d{2})(?:[.,]\\d{1,9})?)?(?:\\s*([AP]M))?
 const isoForm = new RegExp(`^(\\d{4})([-/.])(\\d{1,2})\\2(\\d{1,2})(?:[T ]+${time})?$`, 'i')
 const compactForm = new RegExp(`^(\\d{4})(\\d{2})(\\d{2})(?:[T ]+${time})?$`, 'i')
 const numbersForm = new RegExp(`^(\\d{1,2})([-/.])(\\d{1,2})\\2(\\d{4}|\\d{2})(?:,?\\s+${time})?$`, 'i')
+/** As the interface and most programs write a time. */
+const plainForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:[.,]\d{1,9})?Z$/
 const withoutYear = /^(\d{1,2})[-/](\d{1,2})$/
 
 const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec']
@@ -75,8 +77,13 @@ interface WallTime {
 
 function wallTimeOf(text: string, order: DateOrder): Cell<WallTime> {
   if (isFormula(text)) return { wrong: formulaWrong }
-  const written = writtenDate(text, order)
   const wrong = dateWrong(order)
+  const [, plain] = plainForm.exec(text) ?? []
+  if (plain !== undefined) {
+    const wall = readTime(`${plain}Z`)
+    return wall === null ? { wrong } : { value: { wall, offset: 0 } }
+  }
+  const written = writtenDate(text, order)
   if (written === null) return { wrong }
   if (written.year === '') return { wrong: `${wrong}, with its year` }
   const [hourText = '0', minute = '00', second = '00', half, zoneText] = written.time
@@ -127,12 +134,25 @@ export interface DateReader {
   dayNear(text: string, now: number): Cell<string>
 }
 
+/** The most days that a reader of dates holds, because thousands of rows share them. Longer texts have a time of day, and are not held. */
+const [daysMax, dayLengthMax] = [2_000, 20] as const
+
 /**
  * Reads dates in an order of day and month, and times without a zone on the clock of a time zone.
  *
  * @example dateReader('day_first', new LocalClock('America/Chicago')).day('3/1/2026') // { value: '2026-01-03' }
  */
 export function dateReader(order: DateOrder, clock: LocalClock): DateReader {
+  const days = new Map<string, Cell<string>>()
+  const day = (text: string) => {
+    const known = days.get(text)
+    if (known !== undefined) return known
+    const cell = readDay(text, order)
+    if (days.size >= daysMax) days.clear()
+    // A substring would hold the whole piece of the file in memory, so the text is copied.
+    if (text.length <= dayLengthMax) days.set(Buffer.from(text).toString(), cell)
+    return cell
+  }
   return {
     order,
     clock,
@@ -144,9 +164,9 @@ export function dateReader(order: DateOrder, clock: LocalClock): DateReader {
       const at = wall - offset * 60_000
       return { value: { at, asUtc: at, hasZone: true } }
     },
-    day: (text) => readDay(text, order),
+    day,
     dayNear: (text, now) => {
-      const whole = readDay(text, order)
+      const whole = day(text)
       // The local time is computed only for a day without its year: a file has many days.
       return 'value' in whole ? whole : readDayNear(text, clock.wallTime(now), order)
     },

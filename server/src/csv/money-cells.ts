@@ -85,6 +85,8 @@ const amountWrong = 'an amount of dollars such as 1850.00 or $1,850.00'
  * @example readMoney('1.850') // { wrong: 'an amount of dollars such as 1850.00 or $1,850.00, with at most two decimals' }
  */
 export function readMoney(cell: string): Cell<number> {
+  const [, plain, cents] = plainAmount.exec(cell) ?? []
+  if (plain !== undefined) return wholeCents(plain, cents ?? '')
   if (isFormula(cell)) return { wrong: formulaWrong }
   const { text, currency, wrong } = statedAmount(cell)
   if (wrong !== null) return { wrong }
@@ -100,6 +102,13 @@ export function readMoney(cell: string): Cell<number> {
     return { wrong: `${amountWrong}, with at most two decimals` }
   }
   if (whole.replace(/^0+/, '').length > 7) return { wrong: 'at most $9,999,999.99' }
+  return wholeCents(whole, decimals)
+}
+
+/** How most cells of a file state an amount. */
+const plainAmount = /^(\d{1,7})(?:\.(\d{1,2}))?$/
+
+function wholeCents(whole: string, decimals: string): Cell<number> {
   // Computed from the digits, because floating-point arithmetic could lose a cent.
   const cents = Number(whole || '0') * 100 + Number(decimals.slice(0, 2).padEnd(2, '0'))
   if (cents > AMOUNT_CENTS_MAX) return { wrong: 'at most $9,999,999.99' }

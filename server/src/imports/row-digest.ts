@@ -14,6 +14,8 @@ const fixedFields: ReadonlySet<SentBookingField> = new Set([
   'bookedAt',
 ])
 
+const laterBookingFields = sentBookingFields.filter((field) => !fixedFields.has(field))
+
 /** Own fields with a fixed position in `contentOf`. The others follow at the end. */
 const fixedOwnFields: ReadonlySet<string> = new Set([
   'quotedRateCents',
@@ -35,11 +37,10 @@ export function contentOf({ end, own, quote, ...cells }: QuoteCells, hasId: bool
     if (unit === 'currency') return digestedCurrency(row, sent, value)
     return unit !== 'basis' || hasId || row.has(sent) ? value : null
   }
-  const charges = [...sentBookingFields.filter((field) => !fixedFields.has(field))].map((field) =>
-    digested(bookingTable[field].unit, bookingTable[field].sent, end[field]),
-  )
   const all = [
-    ...charges,
+    ...laterBookingFields.map((field) =>
+      digested(bookingTable[field].unit, bookingTable[field].sent, end[field]),
+    ),
     ...digestedTerms.map((field) => digested(quoteTable[field].unit, quoteTable[field].sent, quote[field])),
   ]
   return JSON.stringify([
@@ -81,13 +82,9 @@ export function contentOf({ end, own, quote, ...cells }: QuoteCells, hasId: bool
  * read them from cells and names of columns.
  */
 function digestedCurrency<Value>(row: RowReader, field: ImportFieldName, value: Value): Value | null {
+  if (value !== 'USD' || row.text(field) !== null || row.text('quoted_currency') !== null) return value
   const isOfCustomer = field === 'quoted_currency' && row.text('quoted_rate') === null
-  const columns = [
-    field,
-    'quoted_currency',
-    ...(isOfCustomer ? (['customer_currency'] as const) : []),
-  ] as const
-  return value !== 'USD' || columns.some((one) => row.text(one) !== null) ? value : null
+  return isOfCustomer && row.text('customer_currency') !== null ? value : null
 }
 
 /** A name or an id such as N/A, which earlier versions read as a text. It stays in the digest of its row. */

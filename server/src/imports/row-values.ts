@@ -74,18 +74,21 @@ export const ownFields = reportedFields.filter((field): field is keyof OwnValues
 
 /** Reads the fields of a quote that follow from one cell each, by their unit. */
 export function readOwnFields(row: RowReader, now: number): OwnValues {
-  const values = ownFields.map((field) => {
+  const values: Record<string, unknown> = {}
+  for (const field of ownFields) {
     const { sent, unit } = quoteTable[field]
-    if (unit === 'time') return [field, row.past(sent, now)]
-    if (unit === 'day') return [field, row.dayNear(sent, now)]
-    // Many rows share a rep or a type of rate; few share an amount.
-    const isShared = unit === 'rateType' || unit === 'mode' || field === 'repName'
-    const reader = (unit === 'stops' ? readStops : quoteCells[unit]) as (
-      text: string,
-    ) => Cell<string | number | null>
-    return [field, isShared ? row.readCached(sent, reader) : row.read(sent, reader)]
-  })
-  return Object.fromEntries(values) as OwnValues
+    if (unit === 'time') values[field] = row.past(sent, now)
+    else if (unit === 'day') values[field] = row.dayNear(sent, now)
+    else {
+      // Many rows share a rep or a type of rate; few share an amount.
+      const isShared = unit === 'rateType' || unit === 'mode' || field === 'repName'
+      const reader = (unit === 'stops' ? readStops : quoteCells[unit]) as (
+        text: string,
+      ) => Cell<string | number | null>
+      values[field] = isShared ? row.readCached(sent, reader) : row.read(sent, reader)
+    }
+  }
+  return values as unknown as OwnValues
 }
 
 /** The valid cells of a quote's row. Amounts in whole cents, times in epoch milliseconds. */

@@ -45,7 +45,7 @@ export interface ImportedQuote {
   readonly formerly: { readonly reference: string; readonly said: string } | null
   readonly quotedAt: number
   readonly columns: NewQuote
-  /** The row as an update of a quote that an earlier file added under the same reference. */
+  /** The row as an update of a quote that an earlier file added under the same reference. It is made when it is read: most rows need none. */
   readonly reported: ReportedRow
   /** All values of the row as one text: equal for rows with equal values. */
   readonly said: string
@@ -161,7 +161,9 @@ function readQuote(row: RowReader, context: RowContext): ReadRow {
       reference,
       quotedAt: createdAt,
       columns: newQuote(cells, known),
-      reported: reportedRow(cells),
+      get reported() {
+        return reportedRow(cells)
+      },
       said: contentOf(cells, reference !== null, row),
       formerly: formerReference(cells, row),
     },

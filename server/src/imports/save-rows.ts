@@ -17,7 +17,6 @@ import { editedRow } from './returned-rows.ts'
 import { formerIdentity } from './row-fingerprint.ts'
 import type { CellError, RowContext } from './row-reader.ts'
 import {
-  count,
   countOutcome,
   type Job,
   type KnownRow,
@@ -90,7 +89,7 @@ export async function saveRows(
     const quoteId = before?.quoteId ?? made.idOf(key)
     // Of several rows with one id, the first counts, with what the later ones change in it.
     if (made.idOf(key) === undefined && (before === undefined || row.after === null)) {
-      count(rows.outcomes, { quote: row.quote, reported: row.quote.reported }, 1)
+      countOutcome(rows.outcomes, row.quote.columns.outcome ?? 'pending', 1)
     }
     if (quoteId === undefined && isFormer(row)) rows.rowsRepeated++
     else if (quoteId === undefined) made.add(key, { ...row, said: lastSaid.get(key) ?? row.said })
@@ -152,7 +151,7 @@ async function bookedRows(
   return bookings.flatMap(({ line, booking: { laneRef, reported }, said }) => {
     const quoteId = refs.get(laneRef)
     if (quoteId !== undefined) {
-      count(rows.outcomes, { quote: null, reported }, 1)
+      if (reported.outcome !== null) countOutcome(rows.outcomes, reported.outcome, 1)
       return [{ line, turn: line, after: null, quoteId, said, isRepeated: false, reported, quote: null }]
     }
     refuse(rows, line, [unknownRef(laneRef, context)])

@@ -65,16 +65,7 @@ export interface SavedRows {
   readonly unknownWords: Word[]
 }
 
-/** Adds a row to the counts of outcomes, or with -1 removes it. An expired quote counts as pending. A booking may have no outcome. */
-export function count(
-  outcomes: SavedRows['outcomes'],
-  row: Pick<KnownRow, 'quote' | 'reported'>,
-  by: 1 | -1,
-): void {
-  const outcome = row.quote === null ? row.reported.outcome : (row.quote.columns.outcome ?? 'pending')
-  if (outcome !== null) countOutcome(outcomes, outcome, by)
-}
-
+/** Adds an outcome to the counts, or with -1 removes it. An expired quote counts as pending. */
 export function countOutcome(outcomes: SavedRows['outcomes'], outcome: SavedOutcome, by: 1 | -1): void {
   outcomes[outcome === 'expired' ? 'pending' : outcome] += by
 }

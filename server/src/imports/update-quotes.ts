@@ -12,7 +12,7 @@ import type { CellError } from './row-reader.ts'
 import type { ReportedRow } from './row-values.ts'
 import type { ImportedQuote } from './rows.ts'
 import { isOtherLoad, otherLoadWords } from './same-load.ts'
-import { count, countOutcome, type Job, type KnownRow, refuse, type SavedRows } from './saved-rows.ts'
+import { countOutcome, type Job, type KnownRow, refuse, type SavedRows } from './saved-rows.ts'
 
 /** Columns that the list of changes leaves out, because they follow from others. */
 const derivedFields = new Set(['outcome_source', 'truck_cost_source'])
@@ -103,7 +103,7 @@ function applied(
       ? null
       : otherQuote(saved, quote, job.context.columns, after)
   if (other !== null) {
-    if (after === null) count(rows.outcomes, { quote, reported }, -1)
+    if (after === null) countOutcome(rows.outcomes, quote?.columns.outcome ?? 'pending', -1)
     if (other.isOtherLoad) rows.rowsOfOtherLoads++
     refuse(rows, line, other.errors)
     return null

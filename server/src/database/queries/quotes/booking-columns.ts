@@ -31,9 +31,9 @@ const momentColumns: ReadonlySet<string> = new Set([
 
 /** The columns of a booking, each with the value that `value` returns for its field. */
 export function bookedColumns(value: (field: BookingField) => string | number | Date | null): BookedColumns {
-  return Object.fromEntries(
-    bookingFields.map((field) => [bookingColumns[field], value(field)]),
-  ) as unknown as BookedColumns
+  const columns: Partial<Record<BookingColumn, string | number | Date | null>> = {}
+  for (const field of bookingFields) columns[bookingColumns[field]] = value(field)
+  return columns as unknown as BookedColumns
 }
 
 /** The booking of a quote, in the form of the engine. */
