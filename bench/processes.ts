@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { freePort, startOptions } from '#testing/running-service.ts'
@@ -112,13 +112,28 @@ export async function startLanewise(data: ScaleDatabase): Promise<ServerProcess>
   return startServer('lanewise', '../server/src/main.ts', data.serviceEnv, 'Lanewise is ready')
 }
 
-function cpuOf(pid: number): number | null {
+const cpuOf = (pid: number): number | null => statOf(pid)?.cpuMicros ?? null
+
+/** CPU time used so far by a process and its children, also those that have ended, in microseconds; null if the system does not report it. */
+export function cpuWithChildren(pid: number): number | null {
+  const own = statOf(pid)
+  if (own === null) return null
+  const children = readdirSync('/proc').flatMap((name) => statOf(Number(name)) ?? [])
+  return children
+    .filter(({ parent }) => parent === pid)
+    .reduce((sum, child) => sum + child.cpuMicros, own.cpuMicros + own.endedMicros)
+}
+
+/** The parent of a process, its CPU time, and that of its children that have ended, in microseconds. */
+function statOf(pid: number) {
   try {
     // The program name is in parentheses and can contain any characters.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
       .replace(/^.*\) /s, '')
       .split(' ')
-    return (Number(fields[11]) + Number(fields[12])) * microsPerTick
+      .map(Number)
+    const micros = (one: number, other: number) => ((fields[one] ?? 0) + (fields[other] ?? 0)) * microsPerTick
+    return { parent: fields[1] ?? 0, cpuMicros: micros(11, 12), endedMicros: micros(13, 14) }
   } catch {
     return null
   }

@@ -20,6 +20,8 @@ export interface ScaleDatabase {
   readonly directory: string
   /** The environment for a service process on this database. */
   readonly serviceEnv: Readonly<Record<string, string>>
+  /** The first process of its PostgreSQL. */
+  readonly postgresPid: number
   url(role: DatabaseRole): string
   /** Runs `work` on a new connection of a role. */
   as<Result>(role: DatabaseRole, work: (client: pg.Client) => Promise<Result>): Promise<Result>
@@ -70,6 +72,7 @@ export async function scaleDatabase(
     return {
       access: made.access,
       directory,
+      postgresPid: postgres.pid,
       url,
       serviceEnv: {
         DATABASE_URL: url('service'),
