@@ -2,6 +2,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest'
 import {
   type Database,
+  databaseSafety,
   databaseSafetyFaults,
   openDatabase,
   rowLevelSecurityGaps,
@@ -176,6 +177,24 @@ const planted: readonly (readonly [mistake: string, undo: string, finding: RegEx
     /sign_in_of bypasses row-level security without a fixed/,
   ],
 ]
+
+test('a function that a newer version added prevents no start of this one, and is named', async () => {
+  await owner.query(`create function all_lanes() returns bigint language sql security definer
+    set search_path = pg_catalog, public as 'select count(*) from public.quotes'`)
+  await owner.query(`insert into schema_migrations (name) values ('9999-later.sql')`)
+  try {
+    expect(await databaseSafety(asService)).toEqual({
+      faults: [],
+      unchecked: [],
+      unreviewed: ['The function all_lanes bypasses row-level security, and has not been reviewed.'],
+    })
+    await owner.query('grant truncate on quotes to lanewise_service')
+    expect((await databaseSafety(asService)).faults).toEqual([expect.stringContaining('TRUNCATE')])
+  } finally {
+    await owner.query('revoke truncate on quotes from lanewise_service; drop function all_lanes()')
+    await owner.query(`delete from schema_migrations where name = '9999-later.sql'`)
+  }
+})
 
 describe('each planted fault is found, and prevents the service from starting', () => {
   test.each(planted)('%s', async (mistake, undo, finding) => {

@@ -151,9 +151,14 @@ const keys = sql`
   )
 `
 
+const notReviewed = 'bypasses row-level security, and has not been reviewed.'
+
+/** Whether a gap is a function that this version does not know. */
+export const isUnreviewed = (fault: string): boolean => fault.endsWith(notReviewed)
+
 /** Functions that run with the rights of their owner. */
 const functions = sql`
-  select format('The function %s bypasses row-level security, and has not been reviewed.', p.proname)
+  select format('The function %s ${sql.raw(notReviewed)}', p.proname)
   from pg_proc p
   where p.pronamespace = 'public'::regnamespace and p.prosecdef
     and not exists (select from pg_depend d

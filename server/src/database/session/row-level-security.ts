@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely'
-import { hasWorkers, notSpread, type TenantTransaction } from '../schema/index.ts'
+import { hasWorkers, migrationNames, notSpread, type TenantTransaction } from '../schema/index.ts'
 import { roleTimeouts } from './deadlines.ts'
 import type { Database } from './open-database.ts'
-import { gapsQuery, rowLevelSecurityGaps } from './row-level-security-gaps.ts'
+import { gapsQuery, isUnreviewed, rowLevelSecurityGaps } from './row-level-security-gaps.ts'
 import { limitWorkerConnect } from './workers.ts'
 
 /** The longest session timeout that is still useful for a waiting caller, in milliseconds. */
@@ -17,6 +17,8 @@ export interface DatabaseSafety {
   readonly faults: readonly string[]
   /** The workers of Citus that are away, so that nobody knows whether their shards are isolated. */
   readonly unchecked: readonly string[]
+  /** Functions that a newer version has added and this one cannot judge, as after a return to the version before. */
+  readonly unreviewed: readonly string[]
 }
 
 /**
@@ -30,20 +32,30 @@ export async function databaseSafety(database: Database): Promise<DatabaseSafety
     const servers = rows.map(serverFaults)
     const isUnrestricted = servers.some((server) => server.isUnrestricted)
     const workers = await workersSafety(transaction)
+    const found = [
+      ...servers.flatMap(({ faults }) => faults),
+      ...(isUnrestricted ? [] : await missingTimeouts(transaction)),
+      ...(isUnrestricted ? [] : await rowLevelSecurityGaps(transaction)),
+      ...((await notSpread(transaction)) ?? []).map(
+        (table) =>
+          `The table ${table} is not distributed over the workers like the others. Run npm run distribute.`,
+      ),
+      ...workers.faults,
+    ]
+    const isOfNewer = found.some(isUnreviewed) && (await isMigratedFurther(transaction))
     return {
-      faults: [
-        ...servers.flatMap(({ faults }) => faults),
-        ...(isUnrestricted ? [] : await missingTimeouts(transaction)),
-        ...(isUnrestricted ? [] : await rowLevelSecurityGaps(transaction)),
-        ...((await notSpread(transaction)) ?? []).map(
-          (table) =>
-            `The table ${table} is not distributed over the workers like the others. Run npm run distribute.`,
-        ),
-        ...workers.faults,
-      ],
+      faults: isOfNewer ? found.filter((fault) => !isUnreviewed(fault)) : found,
       unchecked: workers.unchecked,
+      unreviewed: isOfNewer ? found.filter(isUnreviewed) : [],
     }
   })
+}
+
+/** Whether a newer version has migrated the database. That version has reviewed its functions. */
+async function isMigratedFurther(transaction: TenantTransaction): Promise<boolean> {
+  const known = await migrationNames()
+  const { rows } = await sql<{ name: string }>`select name from schema_migrations`.execute(transaction)
+  return rows.some(({ name }) => !known.includes(name))
 }
 
 /** All that `databaseSafety` finds; empty if the database and every worker are safe. */
@@ -90,7 +102,7 @@ function serverFaults({ role, superuser, bypasses, owner, off }: Server) {
 }
 
 /** The same faults on the workers of Citus. Each worker has roles, settings and shards of its own. */
-async function workersSafety(transaction: TenantTransaction): Promise<DatabaseSafety> {
+async function workersSafety(transaction: TenantTransaction): Promise<Omit<DatabaseSafety, 'unreviewed'>> {
   if (!(await hasWorkers(transaction))) return { faults: [], unchecked: [] }
   await limitWorkerConnect(transaction)
   const servers = await askWorkers<Server>(transaction, serverQuery)
