@@ -184,6 +184,24 @@ describe('503', () => {
     expect(lines).not.toContainEqual(expect.objectContaining({ request_id: body.request_id, level: 'error' }))
   })
 
+  test('is one line of error per request, of at most 500 bytes without the stack that only some have', async () => {
+    const before = app.logLines.length
+    const cause = `connect ECONNREFUSED 10.0.0.6 ${'x'.repeat(2_000)}`
+    const failedRead = async () => {
+      failure.failAt(1, () => new DatabaseUnavailable(new Error(cause)))
+      return await call(app, 'GET', '/api/lanes', owner())
+    }
+    const answers: Answer[] = []
+    for (let nth = 0; nth < 20; nth++) answers.push(await failedRead())
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]))
+    const ids = answers.map(({ body }) => body.request_id)
+    const errors = app.logLines.slice(before).filter((line) => line.includes('"level":"error"'))
+    expect(errors.map((line) => JSON.parse(line).request_id)).toEqual(ids)
+    const others = errors.filter((line) => !line.includes('"stack"'))
+    expect(others.length).toBeGreaterThan(0)
+    expect(others.filter((line) => Buffer.byteLength(line) > 500)).toEqual([])
+  })
+
   test('readiness while the database refuses writes, with the reason', async () => {
     const full = await testApp({
       wrapDatabase: (database) => ({

@@ -4,6 +4,7 @@ import type { OpenCall, TokenOwner } from '../audit/index.ts'
 import { databaseFailure } from '../database/session/index.ts'
 import type { Log } from '../runtime/index.ts'
 import { callerNetwork } from '../security/index.ts'
+import { cutToBytes } from './service-log.ts'
 import type { Metrics, RequestSpan, Traces } from './watching.ts'
 
 declare module 'fastify' {
@@ -35,6 +36,9 @@ export interface RequestRecord {
 
 /** The status of a request whose caller disconnected before the answer. It comes from nginx; HTTP has none. */
 const goneStatus = 499
+
+/** The detail of a readiness check lists all missing migrations. */
+const detailBytesMax = 180
 
 /** Records every request that reaches the framework: one log line per request, metrics and a span. */
 export function recordRequests(
@@ -84,7 +88,7 @@ export function recordProblem(
   else if (failure === 'process-unavailable') log.warn({ ...about, err: why.cause }, failure)
   // A readiness check that fails has no cause: its detail is the reason.
   else if (why.code === 'unavailable' && why.cause === undefined)
-    log.error({ ...about, detail: why.message }, why.code)
+    log.error({ ...about, detail: cutToBytes(why.message, detailBytesMax) }, why.code)
   else if (why.status >= 500) log.error({ ...about, err: why.cause }, why.code)
   else log.info(about, 'refused')
 }

@@ -24,12 +24,19 @@ test('of many equal errors, one in ten seconds has its stack, and each other lin
     tenant_id: 2_147_483_647,
     code: 'unavailable',
   }
+  const chain = (length: number, cause: unknown): unknown =>
+    length === 0 ? cause : new Error('\u0001É𝒳'.repeat(400), { cause: chain(length - 1, cause) })
   const fail = (message: string) =>
     log.error(
-      { ...about, err: new Error('The database cannot answer.', { cause: new Error(message) }) },
+      {
+        ...about,
+        err: new Error('The database cannot answer.', {
+          cause: new Error(message, { cause: chain(9, 'x') }),
+        }),
+      },
       'unavailable',
     )
-  for (; now < 20_000; now += 100) fail(`connect ECONNREFUSED 10.0.0.6:5432 ${'x'.repeat(1_000)}`)
+  for (; now < 20_000; now += 100) fail(`connect ECONNREFUSED 10.0.0.6:5432 ${'É'.repeat(1_000)}`)
   fail('another cause')
   const withStack = lines.filter((line) => line.includes('"stack"'))
   expect(withStack.map((line) => JSON.parse(line).err.cause.message.slice(0, 20))).toEqual([
@@ -39,5 +46,8 @@ test('of many equal errors, one in ten seconds has its stack, and each other lin
   ])
   const others = lines.filter((line) => !line.includes('"stack"'))
   expect(others).toHaveLength(198)
-  expect(Math.max(...others.map((line) => line.length))).toBeLessThan(500)
+  expect(Math.max(...others.map((line) => Buffer.byteLength(line)))).toBeLessThan(500)
+  expect(JSON.parse(others[0] ?? '').err.cause.message).toMatch(/^connect ECONNREFUSED 10.0.0.6:5432 É+$/)
+  log.error({ ...about, err: 'x'.repeat(9_000) }, 'unavailable')
+  expect(Buffer.byteLength(lines.at(-1) ?? '')).toBeLessThan(500)
 })

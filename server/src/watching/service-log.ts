@@ -3,9 +3,12 @@ import type { Config } from '../configuration/index.ts'
 
 /** How often the stack of an error is logged. An outage makes many equal errors in a second. */
 const stackEveryMs = 10_000
-/** The most errors whose last stack is remembered, and the most letters of a message in a line without a stack. */
+/** The most errors whose last stack is remembered, and the letters of a message by which they are told apart. */
 const rememberedMax = 200
 const messageLettersMax = 120
+/** In a line without a stack: the most bytes of all messages of an error and its causes, and the most causes. */
+const messageBytesMax = 180
+const causesMax = 2
 
 /**
  * The service's log: one line of JSON per event, with the time and the name of the level. An error has its stack once in ten
@@ -44,8 +47,9 @@ function errorSerializer(monotonic: () => number): (error: unknown) => unknown {
     return true
   }
   return (error) => {
-    if (!(error instanceof Error)) return error === undefined ? undefined : String(error)
-    return loggedError(error, isStackDue(error))
+    if (error === undefined) return undefined
+    if (!(error instanceof Error)) return cutToBytes(String(error), messageBytesMax)
+    return isStackDue(error) ? withStack(error) : withoutStack(error, messageBytesMax, causesMax)
   }
 }
 
@@ -54,11 +58,34 @@ function messagesOf({ message, cause }: Error): string {
   return cause instanceof Error ? `${text}\n${messagesOf(cause)}` : text
 }
 
-function loggedError(error: unknown, withStack: boolean): unknown {
+function withStack(error: unknown): unknown {
   if (!(error instanceof Error)) return String(error)
+  const { message, stack, cause } = error
+  return { message, stack, ...(cause === undefined ? {} : { cause: withStack(cause) }) }
+}
+
+/** The messages of an error and its causes, in so many bytes. */
+function withoutStack(error: unknown, bytes: number, causes: number): unknown {
+  const message = cutToBytes(error instanceof Error ? error.message : String(error), bytes)
+  const left = bytes - bytesInJson(message)
+  const cause = error instanceof Error ? error.cause : undefined
   return {
-    message: withStack ? error.message : error.message.slice(0, messageLettersMax),
-    ...(withStack ? { stack: error.stack } : {}),
-    ...(error.cause === undefined ? {} : { cause: loggedError(error.cause, withStack) }),
+    message,
+    ...(cause === undefined || causes === 0 || left <= 0
+      ? {}
+      : { cause: withoutStack(cause, left, causes - 1) }),
   }
+}
+
+const bytesInJson = (text: string) => Buffer.byteLength(JSON.stringify(text)) - 2
+
+/**
+ * The beginning of a text that needs at most so many bytes in JSON, where a letter needs up to six.
+ *
+ * @example cutToBytes('É'.repeat(9), 4) // 'ÉÉ'
+ */
+export function cutToBytes(text: string, bytes: number): string {
+  let cut = text.slice(0, bytes)
+  while (bytesInJson(cut) > bytes) cut = cut.slice(0, -Math.ceil((bytesInJson(cut) - bytes) / 6))
+  return cut
 }
