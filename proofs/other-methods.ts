@@ -233,6 +233,7 @@ export const withoutTenant: Readonly<Record<string, string>> = {
   'import-undo.silentUndos': 'finds interrupted undos for background work',
   'installation.readKeyCheck': 'concerns the installation',
   'installation.readKeyNames': 'concerns the installation',
+  'installation.readVerifiedBackup': 'concerns the installation',
   'installation.replaceKeyCheck': 'concerns the installation',
   'installation.writeKeyCheck': 'concerns the installation',
   'installation.writeKeyNames': 'concerns the installation',

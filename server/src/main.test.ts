@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { get } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { call, signedHeaders } from '#testing/make.ts'
 import { type RunningService, runService } from '#testing/running-service.ts'
 import { clusterProcesses, findPlace, stopAbandonedPostgres } from './embedded-postgres/index.ts'
+import { backUp } from './operations/index.ts'
 
 const run = promisify(execFile)
 const folder = mkdtempSync(join(tmpdir(), 'lanewise-main-'))
@@ -73,6 +74,20 @@ describe('the first start', () => {
   }, async () => {
     await expect(runService(dataDirectory)).rejects.toThrow(/is in use by process \d+/)
     expect((await call(asApp(service), 'GET', '/readyz')).status).toBe(200)
+  })
+})
+
+describe('a start on a backup without its key', { tags: 'long' }, () => {
+  test('is refused in one sentence, and writes no key file', async () => {
+    const copy = join(folder, 'copy')
+    if (process.getuid?.() === 0) chmodSync(folder, 0o711)
+    await backUp({ dataDirectory, folder: copy, clock: Date.now, remark: () => {} })
+    const before = readdirSync(copy)
+    const message = await runService(copy).catch((error: Error) => error.message)
+    expect(message).toMatch(/The secret key \S*secret-key is missing, .*: restore the file from your copy/)
+    expect(readdirSync(copy)).toEqual(before)
+    expect(before).not.toContain('secret-key')
+    for (const left of await stopAbandonedPostgres(copy)) rmSync(left, { recursive: true, force: true })
   })
 })
 

@@ -4,7 +4,7 @@ import { backtestRunner } from './backtests/index.ts'
 import { type Books, BrokerageBook, books } from './book/index.ts'
 import { type TenantWatch, tenantMemory, tenantWatch } from './cache/index.ts'
 import { type Config, installationTokens } from './configuration/index.ts'
-import { takePermit } from './database/queries/index.ts'
+import { readVerifiedBackup, takePermit } from './database/queries/index.ts'
 import type { Database } from './database/session/index.ts'
 import type { Parts } from './endpoints/index.ts'
 import { eventSender } from './events/index.ts'
@@ -137,6 +137,7 @@ export function connectParts(
     backtests: backtests.counts,
     events: events === null ? null : { counts: events.counts, queue: events.queue },
     readiness: () => readiness({ database, clock, migrations }),
+    verifiedBackup: () => database.outsideTenants(readVerifiedBackup),
   })
   const parts: Parts = {
     ...made,

@@ -15,9 +15,15 @@ async function main(): Promise<number> {
       'This command backs up the embedded database, and DATABASE_URL is set. For your own PostgreSQL, see docs/backup.md.',
     )
   }
-  await backUp({ dataDirectory, folder, remark: (line) => process.stderr.write(`${line}\n`) })
+  const copied = await backUp({
+    dataDirectory,
+    folder,
+    clock: Date.now,
+    remark: (line) => process.stderr.write(`${line}\n`),
+  })
+  const rows = [...copied.values()].reduce((sum, table) => sum + table.rows, 0)
   process.stdout.write(
-    `The database is in ${folder}. The secret key is not: save a copy of it elsewhere.\nTo restore: put the file secret-key into ${folder} and start with DATA_DIR=${folder}.\n`,
+    `The database is in ${folder}. The copy was started and read: ${copied.size} tables, ${rows} rows. The secret key is not: save a copy of it elsewhere.\nTo restore: put the file secret-key into ${folder} and start with DATA_DIR=${folder}.\n`,
   )
   return 0
 }

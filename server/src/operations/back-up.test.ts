@@ -8,7 +8,7 @@ import {
   type EmbeddedConnection,
   startEmbeddedPostgres,
 } from '#server/embedded-postgres/index.ts'
-import { backUp } from './back-up.ts'
+import { backUp, missingRows } from './back-up.ts'
 
 let folder: string
 
@@ -29,7 +29,7 @@ async function connected<T>(to: EmbeddedConnection, work: (client: pg.Client) =>
 }
 
 const back = (to: string) =>
-  backUp({ dataDirectory: join(folder, 'data'), folder: join(folder, to), remark: () => {} })
+  backUp({ dataDirectory: join(folder, 'data'), folder: join(folder, to), clock: Date.now, remark: () => {} })
 
 test('a copy made during writes is complete and contains everything committed before it', {
   tags: 'long',
@@ -49,9 +49,16 @@ test('a copy made during writes is complete and contains everything committed be
     const writing = write()
     while (number < 50) await new Promise(setImmediate)
     const committed = number - 1
-    await back('copy')
+    await client.query('create table installation ()')
+    await client.query('grant delete on installation to lanewise_service')
+    const copied = await back('copy')
     over = true
     await writing
+    expect(copied.get('written')?.rows).toBeGreaterThanOrEqual(committed)
+    const { rows } = await client.query<{ remark: string }>(
+      `select obj_description('installation'::regclass, 'pg_class') as remark`,
+    )
+    expect(rows[0]?.remark).toMatch(/^backup verified \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
     return committed
   })
   expect(existsSync(join(folder, 'copy', 'secret-key'))).toBe(false)
@@ -77,7 +84,31 @@ test('an existing folder, and a data folder without a database, are rejected and
   mkdirSync(join(folder, 'here'))
   await expect(back('here')).rejects.toThrow(/already exists/)
   await expect(
-    backUp({ dataDirectory: join(folder, 'none'), folder: join(folder, 'new'), remark: () => {} }),
+    backUp({
+      dataDirectory: join(folder, 'none'),
+      folder: join(folder, 'new'),
+      clock: Date.now,
+      remark: () => {},
+    }),
   ).rejects.toThrow(/no embedded database/)
   expect(existsSync(join(folder, 'new'))).toBe(false)
+})
+
+test('a copy that lacks a table, or rows of a table where none is removed, is not complete', () => {
+  const rows = (count: number, onlyAdded = true) => ({ rows: count, onlyAdded })
+  const before = new Map([
+    ['audit_log', rows(8)],
+    ['sessions', rows(5, false)],
+  ])
+  const copy = (audited: number, sessions = 5) =>
+    new Map([
+      ['audit_log', rows(audited)],
+      ['sessions', rows(sessions, false)],
+    ])
+  const after = copy(10)
+  for (const complete of [copy(8), copy(10), copy(9, 0)])
+    expect(missingRows(before, complete, after)).toBeNull()
+  expect(missingRows(before, copy(7), after)).toBe('audit_log has 7 rows, and had 8 before.')
+  expect(missingRows(before, copy(11), after)).toBe('audit_log has 11 rows, and the database only 10.')
+  expect(missingRows(before, new Map([['audit_log', rows(8)]]), after)).toBe('the table sessions is missing.')
 })

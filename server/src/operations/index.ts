@@ -1,6 +1,7 @@
 /**
  * The commands of operators: one *-main.ts file per command, and what only commands use.
  */
+export { backUp } from './back-up.ts'
 export { atDatabase, CommandRefused, exitCodeOf } from './command-database.ts'
 export { examine } from './doctor.ts'
 export { eraseTenant } from './erase-tenant.ts'

@@ -23,6 +23,8 @@ export interface Counted {
   /** Null when events are off. */
   readonly events: { readonly counts: () => EventCounts; readonly queue: () => Promise<EventQueue> } | null
   readonly readiness: () => Promise<readonly Check[]>
+  /** When the last verified backup was made, in epoch milliseconds; null if none is recorded. */
+  readonly verifiedBackup: () => Promise<number | null>
 }
 
 /** Registers the metrics of the parts of the service. */
@@ -36,6 +38,7 @@ export function registerParts(metrics: ReadOnScrape, counted: Counted): void {
   backtestMetrics(metrics, counted)
   if (counted.events !== null) eventMetrics(metrics, counted.events)
   readinessMetric(metrics, counted)
+  backupMetric(metrics, counted)
 }
 
 function connectionMetrics(metrics: ReadOnScrape, { connections }: Counted): void {
@@ -236,5 +239,18 @@ function readinessMetric(metrics: ReadOnScrape, { readiness }: Counted): void {
       (await readiness())
         .filter(({ optional }) => optional !== true)
         .map(({ name, holds }) => [{ check: name }, holds === null ? -1 : Number(holds)] as const),
+  )
+}
+
+function backupMetric(metrics: ReadOnScrape, { verifiedBackup }: Counted): void {
+  metrics.level(
+    'lanewise_backup_verified_timestamp_seconds',
+    'Time of the last backup that was restored and compared; 0 if none is recorded. It is read from the database.',
+    [],
+    async () => {
+      // Without a database there is no sample: the alerts of the database tell that.
+      const at = await verifiedBackup().catch(() => undefined)
+      return at === undefined ? [] : one((at ?? 0) / 1000)
+    },
   )
 }

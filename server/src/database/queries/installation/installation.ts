@@ -1,3 +1,4 @@
+import { sql } from 'kysely'
 import type { TenantTransaction } from '../../schema/index.ts'
 
 /** A fixed text, encrypted with the secret key of the database's first start; null before the first start. */
@@ -51,4 +52,16 @@ export async function writeKeyNames(transaction: TenantTransaction, names: reado
 /** Records whether events are on, for every process that writes to the database. */
 export async function writeEventsOn(transaction: TenantTransaction, on: boolean): Promise<void> {
   await transaction.updateTable('installation').set({ events: on }).where('events', '!=', on).execute()
+}
+
+/**
+ * When the last backup was made that was also restored and compared, in epoch milliseconds; null if none is recorded. The backup
+ * commands record it in a comment on the table: the role of the service cannot write it, and needs no right to read it.
+ */
+export async function readVerifiedBackup(transaction: TenantTransaction): Promise<number | null> {
+  const { rows } = await sql<{ remark: string | null }>`
+    select obj_description('installation'::regclass, 'pg_class') as remark
+  `.execute(transaction)
+  const at = Date.parse(/^backup verified (\S+)$/.exec(rows[0]?.remark ?? '')?.[1] ?? '')
+  return Number.isNaN(at) ? null : at
 }
