@@ -114,6 +114,8 @@ describe('events', () => {
 describe('a variable with nearly the name of a setting', () => {
   test.each([
     ['ALLOW_SIGNUP', 'ALLOW_SIGN_UP'],
+    ['METRICS_PROT', 'METRICS_PORT'],
+    ['TRUST_PROXIES', 'TRUST_PROXY'],
     ['ALLOW_SIGN_UPS', 'ALLOW_SIGN_UP'],
     ['allow_sign_up', 'ALLOW_SIGN_UP'],
     ['TRUSTED_PROXY', 'TRUST_PROXY'],

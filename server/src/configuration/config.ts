@@ -40,8 +40,8 @@ export interface Config {
   readonly allowSignUp: boolean
   /** Sign-ups allowed from one network per hour. */
   readonly signUpsPerHour: number
-  /** Addresses or networks of the proxies whose X-Forwarded-For is trusted. */
-  readonly trustProxy: readonly string[]
+  /** Addresses or networks of the proxies whose X-Forwarded-For is trusted; null if nobody said whether there is a proxy. */
+  readonly trustProxy: readonly string[] | null
   readonly logLevel: LogLevel
   readonly staleWrites: 'reject' | 'apply'
   /** The private names and networks that events may be sent to; null if events are off. */
@@ -319,9 +319,10 @@ function keysFrom(settings: Settings, name: string): SecretKeys | null {
 }
 
 /** No proxy is trusted if the variable is absent or `none`. An empty value is an error: somebody left it to be filled in. */
-function trustedProxiesOf(settings: Settings, { TRUST_PROXY: given }: Environment): string[] {
+function trustedProxiesOf(settings: Settings, { TRUST_PROXY: given }: Environment): string[] | null {
   const networks = settings.list('TRUST_PROXY')
-  if (given === undefined || networks.join() === 'none') return []
+  if (given === undefined) return null
+  if (networks.join() === 'none') return []
   if (networks.length === 0) {
     settings.problems.push(
       'TRUST_PROXY is empty: name the network of the proxies in front of the service, such as that of the ingress controller’s pods, or none if callers connect to it directly.',

@@ -22,7 +22,8 @@ export function misspelledVariables(given: readonly string[], known: ReadonlySet
 const lettersMin = 8
 const lettersWrongMax = 2
 
-const letters = (name: string) => name.replaceAll('_', '').toUpperCase()
+/** A plural counts as its singular: TRUST_PROXIES is three letters from TRUST_PROXY. */
+const letters = (name: string) => name.replaceAll('_', '').toUpperCase().replace(/IES$/, 'Y')
 
 function resembles(name: string, setting: string): boolean {
   const [own, other] = [letters(name), letters(setting)]

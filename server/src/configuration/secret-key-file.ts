@@ -31,20 +31,27 @@ export function makeSecretKey(dataDirectory: string): void {
  * @throws Error if the file is missing, contains no secret key or a weak one, or every user of the machine can read it
  */
 export function secretKeysOf(dataDirectory: string): SecretKeys {
+  const fault = keyFileFault(dataDirectory)
+  if (fault !== null) throw new Error(fault)
   const file = keyFileOf(dataDirectory)
-  if (!existsSync(file)) {
-    throw new Error(
-      `The secret key ${file} is missing, and the database in ${dataDirectory} was created with it: restore the file from your copy, or set LANEWISE_SECRET_KEY to the key. If there is no copy, docs/lost-key.md says how to go on.`,
-    )
-  }
-  const exposed = exposureOf(file)
-  if (exposed !== null) throw new Error(exposed)
   const keys = secretKeys(readFileSync(file, 'utf8'))
   if (keys === null) throw new Error(`${file} does not contain a secret key. Restore it from a backup.`)
   const weak = weakness(keys[0])
   if (weak !== null) throw new Error(`The secret key ${file} ${weak}`)
   chmodSync(file, 0o600)
   return keys
+}
+
+/**
+ * Why the key file of a data folder that has a database cannot be used, as a sentence; null if it can.
+ *
+ * @example keyFileFault('./data') // 'The secret key data/secret-key is missing, and ...'
+ */
+export function keyFileFault(dataDirectory: string): string | null {
+  const file = keyFileOf(dataDirectory)
+  return existsSync(file)
+    ? exposureOf(file)
+    : `The secret key ${file} is missing, and the database in ${dataDirectory} was created with it: restore the file from your copy, or set LANEWISE_SECRET_KEY to the key. If there is no copy, docs/lost-key.md says how to go on.`
 }
 
 /** A sentence if every user of this machine can read a key file; null if not. Windows has no such modes. */

@@ -66,7 +66,7 @@ import {
   voidQuoteEndpoints,
 } from '../endpoints/index.ts'
 import { dashboardShare } from '../limits/index.ts'
-import { slidingWindow, trustedProxies } from '../security/index.ts'
+import { callerNetwork, slidingWindow, trustedProxies } from '../security/index.ts'
 import { recordRequests } from '../watching/index.ts'
 import { agentRoute } from './agent-route.ts'
 import { standardHeaders } from './answer-headers.ts'
@@ -133,9 +133,10 @@ const serverOptions = {
 
 /** Builds the application: every route, and one place for errors. */
 export async function buildApp(parts: Parts, logger: FastifyBaseLogger): Promise<FastifyInstance> {
-  const isProxy = trustedProxies(parts.config.trustProxy)
+  const isProxy = trustedProxies(parts.config.trustProxy ?? [])
   const app = newFastify(parts, logger, isProxy)
   recordRequests(app, parts)
+  if (parts.config.trustProxy === null) noticeProxy(app, parts)
   leaveInPeace(app)
   app.decorateRequest('admitted', null)
   app.removeAllContentTypeParsers()
@@ -201,6 +202,24 @@ function newFastify(
       answerProblem(answer, request, reply, parts)
     },
     clientErrorHandler: (error, socket) => answerRawError(error, socket, parts),
+  })
+}
+
+/**
+ * Says once that the service seems to be behind a proxy that TRUST_PROXY does not name: the limits of addresses would count
+ * all callers as one, and nothing else would tell.
+ */
+function noticeProxy(app: FastifyInstance, { log }: Pick<Parts, 'log'>): void {
+  let noticed = false
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (!noticed && request.headers['x-forwarded-for'] !== undefined) {
+      noticed = true
+      log.warn(
+        { network: callerNetwork(request.ip) },
+        'a request has X-Forwarded-For, and TRUST_PROXY is not set: name the proxy in it, or none if callers connect directly',
+      )
+    }
+    done()
   })
 }
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { readConfig } from '../configuration/index.ts'
 import { exitCodeOf } from './command-database.ts'
@@ -14,6 +15,16 @@ const marks = { ok: 'ok   ', note: 'note ', wrong: 'WRONG' } as const
 const lineOf = ({ about, state, says, mend }: Finding) =>
   `${marks[state]}  ${about.padEnd(17)} ${says}${mend === undefined ? '' : `\n                         ${mend}`}\n`
 
+/** How many files this process may open. Node has raised its limit to the most that the system permits. Only Linux tells it. */
+function openFilesMax(): number | null {
+  try {
+    const [, soft] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
+    return soft === undefined ? null : Number(soft)
+  } catch {
+    return null
+  }
+}
+
 /** `npm run doctor`: checks everything that a service needs. */
 async function main(): Promise<number> {
   const options = { json: { type: 'boolean' }, help: { type: 'boolean' } } as const
@@ -24,6 +35,7 @@ async function main(): Promise<number> {
   }
   const findings = await examine(() => readConfig(process.env), {
     clock: Date.now,
+    openFilesMax: openFilesMax(),
     tell: (finding) => {
       if (values.json !== true) process.stdout.write(lineOf(finding))
     },

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { statfs } from 'node:fs/promises'
 import type pg from 'pg'
+import { socketsPerNetworkMax } from '#contract/limits.ts'
 import { keyCheckPlace, keyCheckText } from '../access/index.ts'
-import { type Config, ConfigError } from '../configuration/index.ts'
+import { type Config, ConfigError, keyFileFault } from '../configuration/index.ts'
 import { DatabaseClient, urlsOfHosts } from '../database/hosts/index.ts'
-import { readKeyCheck } from '../database/queries/index.ts'
+import { readKeyCheck, readVerifiedBackup } from '../database/queries/index.ts'
 import { EarlierSchema, missingMigrations, unknownMigrations } from '../database/schema/index.ts'
 import {
   type Database,
@@ -12,13 +13,14 @@ import {
   databaseSafetyFaults,
   isStatementPooling,
   openDatabase,
+  roleTimeouts,
   transferFaults,
   type Worker,
   workersAway,
 } from '../database/session/index.ts'
-import { runningEmbeddedPostgres } from '../embedded-postgres/index.ts'
+import { findPlace, runningEmbeddedPostgres } from '../embedded-postgres/index.ts'
 import { clockDifferenceMs } from '../runtime/index.ts'
-import { unsealWithAny } from '../security/index.ts'
+import { isWide, unsealWithAny } from '../security/index.ts'
 
 /** The result of one check, with a remedy when it is not ok. */
 export interface Finding {
@@ -52,6 +54,10 @@ const clockOffMaxMs = 2_000
 const slowConnectionMs = 250
 const diskFreeMin = 1_000_000_000
 const connectTimeoutMs = 3_000
+/** Each connection of a caller and of the database is an open file, beside some hundred of the process itself. */
+const openFilesMin = 1_024
+/** A daily backup that failed once is late; after a day and a half, two are missing. */
+const backupHoursMax = 36
 
 /**
  * Checks everything that a service needs, changes nothing, and reports problems with remedies. It works with or without
@@ -59,7 +65,16 @@ const connectTimeoutMs = 3_000
  */
 export async function examine(
   read: () => Config,
-  { clock, tell }: { clock: () => number; tell: (finding: Finding) => void },
+  {
+    clock,
+    tell,
+    openFilesMax = null,
+  }: {
+    clock: () => number
+    tell: (finding: Finding) => void
+    /** How many files this process may open; null if that is unknown. */
+    openFilesMax?: number | null
+  },
 ): Promise<Finding[]> {
   const findings: Finding[] = []
   const say = (about: string, told: Told) => {
@@ -68,6 +83,7 @@ export async function examine(
     tell(finding)
   }
   say('Node', nodeVersion())
+  if (openFilesMax !== null) say('open files', openFiles(openFilesMax))
   const config = configOf(read)
   if (!('port' in config)) {
     for (const problem of config.problems) say('configuration', wrong(problem, 'Set it as described.'))
@@ -75,6 +91,7 @@ export async function examine(
   }
   say('configuration', ok('every variable can be read'))
   for (const line of config.unused) say('configuration', note(line, 'Remove the variable.'))
+  say('proxy', proxy(config.trustProxy))
   if (config.databaseUrl === null) await examineEmbedded(config, say)
   else await examineDatabase(config, config.databaseUrl, clock, say)
   return findings
@@ -87,6 +104,37 @@ function nodeVersion(): Told {
   return major >= nodeMin
     ? ok(`version ${process.versions.node}`)
     : wrong(`version ${process.versions.node} is too old`, `Install Node ${nodeMin} or newer.`)
+}
+
+function openFiles(most: number): Told {
+  return most < openFilesMin
+    ? wrong(
+        `this process may open only ${most} files, and each connection is one`,
+        'Raise the limit for the service: ulimit -n 65536, or LimitNOFILE=65536 in its unit.',
+      )
+    : ok(`this process may open ${most}`)
+}
+
+/** The service speaks no TLS itself, so callers from outside reach it through a proxy. */
+function proxy(trusted: Config['trustProxy']): Told {
+  if (trusted === null) {
+    return note(
+      `TRUST_PROXY is not set: behind a proxy, all callers share its address and its ${socketsPerNetworkMax} connections`,
+      'Name the addresses of the proxy in TRUST_PROXY, or none if callers connect directly.',
+    )
+  }
+  const wide = trusted.filter(isWide)
+  if (wide.length > 0) {
+    return note(
+      `TRUST_PROXY names ${wide.join(', ')}: whoever connects from there chooses the address that limits and logs count`,
+      'Name only the network of the proxies, /16 or narrower.',
+    )
+  }
+  return ok(
+    trusted.length === 0
+      ? 'callers connect directly'
+      : `${trusted.join(', ')} may name the addresses of callers`,
+  )
 }
 
 function configOf(read: () => Config): Config | { readonly problems: readonly string[] } {
@@ -116,6 +164,10 @@ async function examineEmbedded(config: Config, say: Say): Promise<void> {
         )
       : ok(`${dataDirectory}, ${gigabytes} GB free`),
   )
+  if (config.secretKeys === null && findPlace(dataDirectory) !== null) {
+    const fault = keyFileFault(dataDirectory)
+    say('secret key', fault === null ? ok('only its owner can read it') : wrong(fault, 'Do as described.'))
+  }
   const running = runningEmbeddedPostgres(dataDirectory)
   say(
     'embedded database',
@@ -158,6 +210,8 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
     say('encryption', await encryption(client, url))
     say('clocks', await clocks(client, clock))
     say('connections', await connectionsLeft(client))
+    say('statements', await statementTimeout(client, config.deadlineFactor))
+    say('pooler', await pooler(client, connection))
   } finally {
     await client.end()
   }
@@ -181,6 +235,7 @@ async function examineDatabase(config: Config, url: string, clock: () => number,
       )
     }
     say('secret key', await secretKey(config, database))
+    say('backup', await backup(database, clock))
     say('instances', await instances(database))
   } catch (error) {
     if (!(error instanceof DatabaseUnavailable)) throw error
@@ -350,6 +405,66 @@ async function connectionsLeft(client: pg.Client): Promise<Told> {
         'Raise max_connections (or the role’s limit), or put a pooler in transaction mode in front.',
       )
     : ok(`${says}: room for ${Math.floor(bound / needed)} instances`)
+}
+
+/** The timeout of new sessions, from the role, the database or DATABASE_URL. Without one, the service refuses to start. */
+async function statementTimeout(client: pg.Client, deadlineFactor: number): Promise<Told> {
+  const { rows } = await client.query<{ ms: string; role: string }>(
+    `select reset_val as ms, current_user as role from pg_settings where name = 'statement_timeout'`,
+  )
+  const seconds = Number(rows[0]?.ms) / 1000
+  const usual = roleTimeouts.find(({ name }) => name === 'statement_timeout')?.value ?? ''
+  return seconds > Number.parseInt(usual, 10) * deadlineFactor
+    ? note(
+        `statement_timeout is ${seconds} s: a statement goes on, with its connection, after its caller got 503`,
+        `Run as a superuser: alter role ${rows[0]?.role} set statement_timeout = '${usual}'. Remove it from DATABASE_URL and the settings of the database.`,
+      )
+    : ok(seconds === 0 ? 'no statement_timeout' : `statement_timeout is ${seconds} s`)
+}
+
+/** How often two sessions are asked which process of PostgreSQL serves them. */
+const poolerLooks = 10
+
+/**
+ * Finds a pooler in session mode, in which a small pool makes requests wait for connections that idle. A pooler gives a session
+ * another number than that of the process that serves it; in transaction mode, the process of one session soon serves another.
+ */
+async function pooler(client: pg.Client, connection: pg.ClientConfig): Promise<Told> {
+  const process = async (of: pg.Client) => {
+    const { rows } = await of.query<{ pid: number }>('select pg_backend_pid() as pid')
+    return rows[0]?.pid
+  }
+  const { processID } = client as pg.Client & { readonly processID?: number | null }
+  if (processID === (await process(client))) return ok('none: the service is connected directly')
+  const other = new DatabaseClient(connection)
+  other.on('error', () => {})
+  const inSessionMode = wrong(
+    'the pooler in front of the database is in session mode: each instance holds up to 22 of its connections, and further requests get 503',
+    'Set pool_mode = transaction in it.',
+  )
+  try {
+    await other.connect()
+    for (let looks = 0; looks < poolerLooks; looks++) {
+      if ((await process(client)) === (await process(other))) return ok('in transaction mode')
+    }
+    return inSessionMode
+  } catch {
+    // The only connection of the pool is held by the first session.
+    return inSessionMode
+  } finally {
+    await other.end().catch(() => {})
+  }
+}
+
+async function backup(database: Database, clock: () => number): Promise<Told> {
+  const at = await database.outsideTenants(readVerifiedBackup)
+  const mend =
+    'Schedule one (docs/backup.md). If your provider backs up the database, restore one of its backups from time to time.'
+  if (at === null) return note('no backup is known that was restored and compared', mend)
+  const hours = Math.round((clock() - at) / 3_600_000)
+  return hours > backupHoursMax
+    ? note(`the last one that was restored and compared is ${hours} hours old`, mend)
+    : ok(`the last one was restored and compared ${hours} hours ago`)
 }
 
 async function owner(url: string): Promise<Told> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ConfigError, readConfig } from '../configuration/index.ts'
-import { isNetwork, isTooWide, trustedProxies } from './trusted-proxies.ts'
+import { isNetwork, isTooWide, isWide, trustedProxies } from './trusted-proxies.ts'
 
 test('an address matches a listed network in its IPv4 and IPv6 forms, and no other network', () => {
   const isProxy = trustedProxies(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', 'loopback'])
@@ -39,7 +39,10 @@ test('an invalid network is reported as a configuration problem before anything 
   }
   expect(() => readConfig({ TRUST_PROXY: 'loopback,10.0.0.0/33' })).toThrow(ConfigError)
   expect(() => readConfig({ TRUST_PROXY: ' ' })).toThrow(/TRUST_PROXY is empty: name the network/)
-  expect([readConfig({}), readConfig({ TRUST_PROXY: 'none' })].map((one) => one.trustProxy)).toEqual([[], []])
+  expect([readConfig({}), readConfig({ TRUST_PROXY: 'none' })].map((one) => one.trustProxy)).toEqual([
+    null,
+    [],
+  ])
   expect(readConfig({ TRUST_PROXY: 'loopback, fc00::/7' }).trustProxy).toEqual(['loopback', 'fc00::/7'])
 })
 
@@ -72,4 +75,11 @@ test('a network that holds most callers is no network of proxies', () => {
     'uniquelocal',
   ]
   for (const network of narrow) expect([network, isTooWide(network)]).toEqual([network, false])
+})
+
+test('a network of a cluster or a machine is not wide, and a whole private range is', () => {
+  for (const network of ['10.0.0.0/8', '172.16.0.0/12', 'uniquelocal', 'fc00::/7', 'fd00::/32'])
+    expect([network, isWide(network)]).toEqual([network, true])
+  for (const network of ['10.244.0.0/16', '10.0.7.1', 'loopback', 'linklocal', 'fd00:1::/48', '::1'])
+    expect([network, isWide(network)]).toEqual([network, false])
 })

@@ -34,6 +34,19 @@ export function isTooWide(network: string): boolean {
   return bits < (holdsIpv4 ? 96 : 0) + 8
 }
 
+/**
+ * Whether a network, although permitted, has more addresses than proxies need: an IPv4 network larger than a /16, or an IPv6
+ * network larger than a /48.
+ *
+ * @param network for which `isNetwork` is true
+ * @example isWide('10.0.0.0/8') // true
+ */
+export function isWide(network: string): boolean {
+  if (Object.hasOwn(named, network)) return network === 'uniquelocal'
+  const { address, prefix } = parts(network)
+  return prefix !== undefined && Number(prefix) < (isIP(address) === 4 ? 16 : 48)
+}
+
 /** IPv4 addresses in their IPv6 form. */
 const mappedAddresses = new BlockList()
 mappedAddresses.addSubnet('::ffff:0:0', 96, 'ipv6')
