@@ -25,7 +25,7 @@ interface AlertRule {
   readonly expr: string
   readonly for?: string
   readonly labels: { readonly severity: string }
-  readonly annotations: { readonly summary: string; readonly runbook: string }
+  readonly annotations: { readonly summary: string; readonly runbook_url: string }
 }
 
 const dashboard = JSON.parse(textOf('deploy/watching/dashboard.json')) as {
@@ -242,8 +242,43 @@ describe('the alerts', () => {
       expect(['critical', 'warning', 'info']).toContain(labels.severity)
       expect(listed.find(([name]) => name === alert)?.[1]).toBe(labels.severity)
       expect(annotations.summary).toMatch(/\.$/)
-      expect(annotations.runbook).toBe(`docs/watching.md#${alert.toLowerCase()}`)
+      // The headings are compared above: this is the address of the alert's own.
+      expect(annotations).toEqual({
+        summary: annotations.summary,
+        runbook_url: `docs/watching.md#${alert.toLowerCase()}`,
+      })
     }
+  })
+
+  test('are rules as Prometheus reads them: no other members, and durations', () => {
+    const file = parse(textOf('deploy/watching/alerts.yml')) as { groups: readonly Record<string, unknown>[] }
+    expect(Object.keys(file)).toEqual(['groups'])
+    for (const group of file.groups) expect(Object.keys(group)).toEqual(['name', 'rules'])
+    for (const rule of rules) {
+      const members = Object.keys(rule).filter((name) => name !== 'for')
+      expect([rule.alert, members]).toEqual([rule.alert, ['alert', 'expr', 'labels', 'annotations']])
+      expect(rule.for ?? '1m').toMatch(/^\d+[smhd]$/)
+      expect(Object.keys(rule.labels)).toEqual(['severity'])
+      // Each variable of a summary is one that Prometheus has, with a function of its templates.
+      const templates = [...rule.annotations.summary.matchAll(/\{\{(.*?)\}\}/g)].map(([, text = '']) =>
+        text.trim(),
+      )
+      expect(
+        templates.filter(
+          (text) => !/^\$(value|labels\.\w+)( \| humanize(Percentage|Duration|1024)?)?$/.test(text),
+        ),
+      ).toEqual([])
+    }
+  })
+
+  test('report a job without targets, a lost instance, and a backup that is too old', () => {
+    const exprOf = (name: string) => rules.find(({ alert }) => alert === name)?.expr
+    expect(exprOf('LanewiseNotWatched')).toBe('absent(up{job="lanewise"})')
+    const { minReplicas } = (
+      parse(textOf('deploy/kubernetes/autoscaler.yaml')) as { spec: { minReplicas: number } }
+    ).spec
+    expect(exprOf('LanewiseInstanceMissing')).toMatch(new RegExp(`< ${minReplicas}$`))
+    expect(exprOf('LanewiseBackupOld')).toContain('lanewise_backup_verified_timestamp_seconds')
   })
 
   test.skipIf(!has('promtool'))('fire as expected on recorded series', async () => {
