@@ -39,8 +39,18 @@ const startCommand = packageJson.scripts.start.replace(/^.*exec /, '')
 
 const deployment = manifest('Deployment')
 const job = manifest('Job')
-const pods = [deployment, job].map((one) => (one.spec as Part).template?.spec as Part)
+const cronJob = manifest('CronJob')
+const backupJob = (cronJob.spec as Part).jobTemplate as Part
+const templates = [deployment, job, backupJob].map((one) => (one.spec as Part).template as Part)
+const pods = templates.map((one) => one.spec as Part)
 const service = pods[0]?.containers?.[0] as Part
+/** The pods of our image. The backup needs PostgreSQL's programs instead. */
+const ourPods = pods.slice(0, 2)
+const backupScript = textOf('deploy/kubernetes/backup/back-up.sh')
+const backupVariables = [...backupScript.matchAll(/\b(PG[A-Z]+|BACKUP_[A-Z]+)\b/g)].map(([name]) => name)
+/** Files that are added to the compose file, and what Prometheus reads. */
+const tls = parse(textOf('deploy/compose/tls.yaml'), { merge: true }) as Part
+const scraped = parse(textOf('deploy/compose/prometheus.yaml')) as Part
 
 /** The instructions of the Dockerfile, with continued lines joined. */
 const instructions = dockerfile
@@ -82,7 +92,7 @@ describe('every file', () => {
       setting(path, 'Environment').flatMap((line) => line.split(' ').map((part) => part.replace(/=.*/, ''))),
     )
     expect(ofPods.length * ofCompose.length * ofImage.length * ofUnits.length).toBeGreaterThan(0)
-    const known = [...configured, ...ofNode]
+    const known = [...configured, ...ofNode, ...backupVariables]
     expect([...ofPods, ...ofCompose, ...ofImage, ...ofUnits].filter((name) => !known.includes(name))).toEqual(
       [],
     )
@@ -150,7 +160,7 @@ describe('every file', () => {
     const port = Number(/PORT=(\d+)/.exec(argumentsOf('ENV').join(' '))?.[1])
     expect(port).toBe(readConfig({}).port)
     expect(argumentsOf('EXPOSE')).toEqual([String(port)])
-    expect(service.ports).toEqual([{ name: 'http', containerPort: port }])
+    expect(service.ports?.[0]).toEqual({ name: 'http', containerPort: port })
     expect(new Set(probes.map((probe) => text(probe.port)))).toEqual(new Set(['http']))
     const published = ours.flatMap(([, one]) => (one.ports ?? []).map(text))
     expect(published.every((line) => /^127\.0\.0\.1:\d+:8080$/.test(line))).toBe(true)
@@ -186,6 +196,7 @@ describe('every file', () => {
     expect(stored.filter((one) => one.data !== undefined)).toEqual([])
     const example = textOf('deploy/compose/example.env').matchAll(/^\w*(?:PASSWORD|KEY)\w*=(.*)$/gm)
     expect([...example].map(([, value]) => value)).toEqual(['', '', ''])
+    expect(textOf('.gitignore')).toMatch(/^deploy\/compose\/backups\/$/m)
     // .dockerignore and .gitignore exclude secrets from images and commits.
     expect(
       textOf('.dockerignore')
@@ -197,7 +208,7 @@ describe('every file', () => {
 
   test('runs the service without the password of the owner', () => {
     const holders = [
-      ...pods.filter((pod) => /MIGRATION_DATABASE_URL|lanewise-owner/.test(JSON.stringify(pod))),
+      ...pods.filter((pod) => /MIGRATION_DATABASE_URL|lanewise-owner|PGPASSWORD/.test(JSON.stringify(pod))),
       ...ours.filter(([, one]) => /MIGRATION_DATABASE_URL|OWNER_PASSWORD/.test(JSON.stringify(one))),
     ]
     expect(holders).toEqual([pods[1], ours.find(([name]) => name === 'migrate')])
@@ -213,8 +224,16 @@ describe('every file', () => {
     const others = Object.values(compose.services as Part)
       .map((one) => text(one.image))
       .filter((image) => !/lanewise:/.test(image))
-    expect(others).toHaveLength(1)
-    expect(others.filter((image) => !/:\d+\.\d+(\.\d+)?-bookworm$/.test(image))).toEqual([])
+    const [backupImage] = [...(pods[2]?.containers ?? [])].map((one) => text(one.image))
+    const ofTls = Object.values(tls.services as Part).flatMap((one) =>
+      one.image === undefined ? [] : text(one.image),
+    )
+    expect([...others, ...ofTls]).toHaveLength(4)
+    expect([...others, ...ofTls].filter((image) => !/:v?\d+\.\d+(\.\d+)?(-bookworm)?$/.test(image))).toEqual(
+      [],
+    )
+    // pg_dump refuses a server that is newer than itself.
+    expect(others.filter((image) => /postgres:/.test(image))).toEqual([backupImage, backupImage])
     const tags = manifests.flatMap((one) => one.images ?? []).map((image) => text(image.newTag))
     expect(tags).toEqual([packageJson.version, packageJson.version])
     expect(ours.every(([, one]) => text(one.image).endsWith(`:-lanewise:${packageJson.version}}`))).toBe(true)
@@ -225,7 +244,7 @@ describe('the image', () => {
   test('runs as a user that is not root and owns no files', () => {
     const [user = ''] = argumentsOf('USER')
     expect(user).toMatch(/^[1-9]\d{3,}:[1-9]\d{3,}$/)
-    expect(pods.map(({ securityContext }) => Number(securityContext?.runAsUser))).toEqual([
+    expect(ourPods.map(({ securityContext }) => Number(securityContext?.runAsUser))).toEqual([
       Number(user.split(':')[0]),
       Number(user.split(':')[0]),
     ])
@@ -256,11 +275,20 @@ describe('the image', () => {
 
 describe('compose', () => {
   test('gives every container a read-only file system and no capabilities', () => {
-    for (const [name, one] of Object.entries(compose.services as Part)) {
+    const all = [
+      ...Object.entries(compose.services as Part),
+      ['caddy', tls.services?.caddy] as [string, Part],
+    ]
+    for (const [name, one] of all) {
       expect(one.read_only, name).toBe(true)
       expect(one.cap_drop, name).toEqual(['ALL'])
       expect(one.security_opt, name).toEqual(['no-new-privileges:true'])
       expect(one.privileged, name).toBeUndefined()
+      // Otherwise the log of a container fills the disk.
+      expect(one.logging, name).toEqual({
+        driver: 'json-file',
+        options: { 'max-size': '20m', 'max-file': '5' },
+      })
     }
   })
 
@@ -269,6 +297,80 @@ describe('compose', () => {
     const made = script.split('\n').filter((line) => /^(create|alter|revoke|grant)/.test(line))
     const onPage = /```sql\n([\s\S]*?)```/.exec(textOf('docs/configuration.md'))?.[1]?.trim().split('\n')
     expect(made.map((line) => line.replace(/:'\w+'/, "'...'"))).toEqual(onPage)
+  })
+})
+
+describe('metrics', () => {
+  test('are on in each deployment, and compose and Kubernetes scrape them', () => {
+    const env = Object.fromEntries((service.env as Part).map((one) => [text(one.name), text(one.value)]))
+    const ofUnit = setting('deploy/systemd/lanewise.service', 'Environment').join(' ').split(' ')
+    expect(env).toMatchObject({ METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' })
+    expect(ofUnit).toContain('METRICS_PORT=9464')
+    expect(service.ports?.[1]).toEqual({ name: 'metrics', containerPort: 9464 })
+    expect(templates[0]?.metadata?.annotations).toEqual({
+      'prometheus.io/scrape': 'true',
+      'prometheus.io/port': '9464',
+    })
+    const admitted = manifests
+      .filter(({ kind }) => text(kind) === 'NetworkPolicy')
+      .flatMap(({ spec }) =>
+        [...(spec?.ingress ?? [])].flatMap(({ ports }) => [...(ports ?? [])].map((one) => text(one.port))),
+      )
+    expect(admitted).toContain('9464')
+    const monitor = manifest('PodMonitor').spec as Part
+    expect(monitor.selector?.matchLabels).toEqual(templates[0]?.metadata?.labels)
+    expect(text(templates[0]?.metadata?.labels?.[text(monitor.jobLabel)])).toBe('lanewise')
+    expect(monitor.podMetricsEndpoints?.[0]?.port).toBe('metrics')
+    const [job] = [...(scraped.scrape_configs ?? [])]
+    expect(text(job?.job_name)).toBe('lanewise')
+    const instances = ours.filter(([name]) => name !== 'migrate')
+    expect([...(job?.static_configs?.[0]?.targets ?? [])].map(text)).toEqual(
+      instances.map(([name]) => `${name}:9464`),
+    )
+    for (const [, one] of instances)
+      expect(one.environment).toMatchObject({ METRICS_PORT: '9464', METRICS_HOST: '0.0.0.0' })
+  })
+})
+
+describe('a backup', () => {
+  test('is made each night in each deployment, by the same script and with no key beside it', () => {
+    const backup = (compose.services as Part).backup as Part
+    const mounts = [...(backup.volumes ?? [])].map(text)
+    expect(mounts).toEqual(['../kubernetes/backup/back-up.sh:/back-up.sh:ro', './backups:/backups'])
+    expect(JSON.stringify([backup, pods[2]])).not.toMatch(/SECRET_KEY|secret-key/)
+    const generated = parse(textOf('deploy/kubernetes/backup/kustomization.yaml')) as Part
+    expect(generated.configMapGenerator).toEqual([{ name: 'lanewise-backup', files: ['back-up.sh'] }])
+    expect(pods[2]?.containers?.[0]?.command).toEqual(['sh', '/script/back-up.sh'])
+    expect(text((cronJob.spec as Part).concurrencyPolicy)).toBe('Forbid')
+    const unit = setting('deploy/systemd/lanewise-backup.service', 'ExecStart').join()
+    const named = [...unit.matchAll(/[\w/.-]+\.(?:sh|ts)\b/g)].map(([path]) => path)
+    expect(named).toEqual(['deploy/kubernetes/backup/back-up.sh', 'server/src/operations/back-up-main.ts'])
+    expect(named.filter((path) => filesOf(path).length === 0)).toEqual([])
+    expect(textOf('deploy/systemd/lanewise-backup.timer')).toMatch(/^OnCalendar=\*-\*-\* \d\d:\d\d:00$/m)
+  })
+})
+
+describe('TLS', () => {
+  test('ends at a proxy whose own address is trusted, and no other', () => {
+    const address = text(tls.services?.caddy?.networks?.outside?.ipv4_address)
+    for (const [name] of ours.filter(([name]) => name !== 'migrate'))
+      expect(text(tls.services?.[name]?.environment?.TRUST_PROXY)).toBe(address)
+    const subnet = text(compose.networks?.outside?.ipam?.config?.[0]?.subnet)
+    expect(address.startsWith(subnet.replace(/0\/24$/, ''))).toBe(true)
+    const upstreams = [
+      ...(/reverse_proxy (.*) \{/.exec(textOf('deploy/compose/Caddyfile'))?.[1]?.split(' ') ?? []),
+    ]
+    expect(upstreams).toEqual(ours.filter(([name]) => name !== 'migrate').map(([name]) => `${name}:8080`))
+    const ingress = manifest('Ingress')
+    expect(ingress.metadata?.annotations?.['cert-manager.io/cluster-issuer']).toBeDefined()
+    const [rule] = [...(ingress.spec?.rules ?? [])]
+    expect(ingress.spec?.tls?.[0]?.hosts).toEqual([rule?.host])
+    const backend = rule?.http?.paths?.[0]?.backend?.service as Part
+    const target = manifest('Service')
+    expect([text(backend.name), text(backend.port?.name)]).toEqual([
+      text(target.metadata?.name),
+      text(target.spec?.ports?.[0]?.name),
+    ])
   })
 })
 
@@ -345,6 +447,10 @@ describe('the manifests', () => {
     const asked = pods.flatMap((pod) => [
       ...(pod.containers?.[0]?.env ?? []).flatMap(({ valueFrom }) =>
         valueFrom === undefined ? [] : `${valueFrom.secretKeyRef?.name} ${valueFrom.secretKeyRef?.key}`,
+      ),
+      // The backup gets every member of its secret as a variable.
+      ...(pod.containers?.[0]?.envFrom ?? []).flatMap(({ secretRef }) =>
+        stored.filter((one) => one.startsWith(`${secretRef?.name} `)),
       ),
       ...(pod.volumes ?? []).flatMap(({ secret }) =>
         (secret?.items ?? []).map(({ key }) => `${secret?.secretName} ${key}`),
