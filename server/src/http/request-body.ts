@@ -157,20 +157,20 @@ export async function readPieces(
   const pieces: Buffer[] = []
   let total = 0
   let free = Buffer.alloc(0)
-  const slow = Promise.withResolvers<never>()
-  slow.promise.catch(() => {})
+  // Ends the current wait. A race with one promise for the whole body would hold each chunk until the end of the body.
+  let stop = (_: Problem) => {}
   const end = watchRate(
     () => total,
-    () => slow.reject(tooSlow()),
+    () => stop(tooSlow()),
   )
   try {
     // The answer of a refusal needs the connection, so the iterator must not destroy it.
     const arriving = body.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]()
     for (;;) {
-      const { value, done } = await Promise.race([
-        arriving.next() as Promise<IteratorResult<Buffer>>,
-        slow.promise,
-      ])
+      const { value, done } = await new Promise<IteratorResult<Buffer>>((resolve, reject) => {
+        stop = reject
+        arriving.next().then(resolve, reject)
+      })
       if (done === true) break
       if (total + value.length > bytesMax) throw tooLarge(bytesMax)
       for (let at = 0; at < value.length; ) {
