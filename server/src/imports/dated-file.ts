@@ -1,4 +1,5 @@
 import { datedFileBytesMax } from '#contract/limits.ts'
+import type { Steps } from '#engine/steps.ts'
 import {
   cellText,
   matchFields,
@@ -8,7 +9,8 @@ import {
   readDay,
   type Vocabulary,
 } from '../csv/index.ts'
-import { type FileBytes, readTable, refused } from '../tables/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
+import { type FileBytes, type Line, readTable, refused } from '../tables/index.ts'
 import type { CellSettings } from './file-settings.ts'
 
 const dated = ['day', 'value', 'series'] as const
@@ -50,19 +52,41 @@ const problemsMax = 20
  */
 export async function readDatedFile(
   file: FileBytes,
-  { vocabulary, forms, needed, words, blank, daysMax }: DatedTable,
+  table: DatedTable,
   settings: CellSettings,
-): Promise<{ readonly day: string; readonly value: number }[]> {
+): Promise<DayValue[]> {
   const limits = { cellsMax: datedCellsMax, bytesMax: datedFileBytesMax }
-  const { lines } = await readTable(file, { vocabulary, ...settings, ...limits })
-  const found = formOf(
+  const { lines } = await readTable(file, { vocabulary: table.vocabulary, ...settings, ...limits })
+  return yieldBetweenSteps(datedValues(lines, table))
+}
+
+interface DayValue {
+  readonly day: string
+  readonly value: number
+}
+
+/** Lines per step: some milliseconds for the longest. */
+const linesPerStep = 100
+
+/**
+ * The values of the lines of a file, oldest day first, in steps. The time grows with the cells, also if each line could be the header.
+ *
+ * @throws ImportFileError
+ * @example finished(datedValues([{ line: 1, cells: ['date', 'usd_per_cad'] }, { line: 2, cells: ['2026-03-02', '0.73'] }], exchangeTable))
+ */
+export function* datedValues(
+  lines: readonly Line[],
+  { forms, needed, words, blank, daysMax }: DatedTable,
+): Steps<DayValue[]> {
+  const found = yield* formOf(
     lines.map(({ cells }) => cells),
     forms,
   )
   if (found === null) throw refused('header', `The file must ${needed}.`)
   const values = new Map<string, number>()
   const problems: string[] = []
-  for (const { line, cells } of lines.slice(found.first)) {
+  for (const [nth, { line, cells }] of lines.slice(found.first).entries()) {
+    if (nth % linesPerStep === 0) yield
     const written = cellText(cells[found.valueAt]) ?? ''
     if (!found.isRead(cells) || blank.test(written)) continue
     if (problems.length >= problemsMax) break
@@ -88,17 +112,32 @@ export async function readDatedFile(
     .sort((one, other) => (one.day < other.day ? -1 : 1))
 }
 
-function formOf(data: readonly (readonly string[])[], forms: readonly DatedForm[]) {
+function* formOf(data: readonly (readonly string[])[], forms: readonly DatedForm[]) {
   for (const form of forms) {
+    // Looked up once, because each of a hundred thousand lines can be a header.
+    const columns = form.series === undefined ? null : yield* columnsWith(form.series, data)
     for (const [line, cells] of data.entries()) {
+      if (line % linesPerStep === 0) yield
       const { of } = matchFields(namedCandidates(cells, form.names), 'first')
       const [dayAt, valueAt, seriesAt = -1] = dated.map((field) => of.get(field)?.at)
       if (dayAt === undefined || valueAt === undefined) continue
       const isRead = (row: readonly string[]) =>
-        form.series === undefined || row[seriesAt]?.trim().toUpperCase() === form.series
+        form.series === undefined || isSeries(row[seriesAt], form.series)
       const first = line + 1 + (form.linesBelow ?? 0)
-      if (form.series === undefined || data.some(isRead)) return { form, first, dayAt, valueAt, isRead }
+      if (columns === null || columns.has(seriesAt)) return { form, first, dayAt, valueAt, isRead }
     }
   }
   return null
+}
+
+const isSeries = (cell: string | undefined, series: string) => cell?.trim().toUpperCase() === series
+
+/** The columns that contain a series. */
+function* columnsWith(series: string, data: readonly (readonly string[])[]): Steps<ReadonlySet<number>> {
+  const found = new Set<number>()
+  for (const [line, cells] of data.entries()) {
+    if (line % linesPerStep === 0) yield
+    for (const [at, cell] of cells.entries()) if (isSeries(cell, series)) found.add(at)
+  }
+  return found
 }
