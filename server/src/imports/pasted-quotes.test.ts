@@ -248,6 +248,25 @@ describe('the same rows in any shape', () => {
       `At most ${pastedRowsMax} rows are read at once; these are 5,000. Paste them in parts, or import a file of past quotes.`,
     )
   })
+
+  const stepsOf = (text: string) =>
+    [
+      ...readPasted(text, {
+        now,
+        assumed: 'all_in',
+        dates: { timeZone: 'UTC', order: 'month_first', chosen: null },
+      }),
+    ].length
+
+  test('20,000 lines are counted in steps', () => {
+    expect(stepsOf('a\n'.repeat(20_000))).toBeGreaterThan(100)
+  })
+
+  test('lines of 15,000 cells are refused after a look at sixty of their columns', () => {
+    const text = `${'x;'.repeat(15_000)}\n`.repeat(2)
+    expect(pasted(text).problem).toBe('Rows may have at most 60 cells.')
+    expect(stepsOf(text)).toBeLessThan(5_000)
+  })
 })
 
 describe('a row', () => {

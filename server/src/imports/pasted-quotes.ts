@@ -26,7 +26,7 @@ import {
   statedAmount,
   utcDates,
 } from '../csv/index.ts'
-import { leftOutOf, textRows } from '../tables/index.ts'
+import { type LeftOutRow, type Line, leftOutOf, textRows } from '../tables/index.ts'
 import { type DateSettings, orderNote } from './file-dates.ts'
 import { addLeftOut, linesNotes, noneLeftOut } from './import-notes.ts'
 import { knownCells } from './known-cells.ts'
@@ -88,14 +88,17 @@ const fitting: Readonly<Partial<Record<Field, (cell: string) => boolean>>> = {
   pickup_date: isDate,
 }
 
-/** The columns of a text. A column has a kind if at least half of its cells fit: the others may contain mistakes. */
+/**
+ * The columns of a text, without those above the most that are read. A column has a kind if at least half of its cells fit: the others
+ * may contain mistakes.
+ */
 class Cells {
   readonly width: number
   readonly #rows: readonly (readonly string[])[]
   readonly #columns: readonly (readonly string[])[]
   constructor(rows: readonly (readonly string[])[]) {
     this.#rows = rows
-    this.width = Math.max(0, ...rows.map((row) => row.length))
+    this.width = Math.min(pastedColumnsMax, Math.max(0, ...rows.map((row) => row.length)))
     this.#columns = Array.from({ length: this.width }, (_, at) =>
       rows.flatMap((row) => ((row[at] ?? '') === '' ? [] : [row[at] ?? ''])),
     )
@@ -214,27 +217,27 @@ function withWholeAmounts(cells: readonly string[]): string[] {
   return joined
 }
 
-interface Line {
-  readonly line: number
-  readonly cells: readonly string[]
-}
+/** Lines of a text per step: it may have 30,000. */
+const linesPerStep = 200
 
-function linesOf(text: string): { lines: Line[]; isComma: boolean } {
+function* linesOf(text: string): Steps<{ lines: Line[]; isComma: boolean }> {
   const delimiter = ['\t', ';'].find((mark) => text.includes(mark)) ?? ','
   const rows = textRows(text, delimiter)
   // A row with a misplaced double quote is read without its quotes.
   const raw = rows.some(({ malformed }) => malformed) ? text.split(/\r\n|\n|\r/) : []
-  const lines = rows.map(({ line, cells, malformed }) => ({
-    line,
-    cells: (malformed ? (raw[line - 1] ?? '').replaceAll('"', '').split(delimiter) : cells).map((cell) =>
-      (cellText(cell) ?? '').replaceAll(/\s+/g, ' '),
-    ),
-  }))
-  return { lines: lines.filter(({ cells }) => cells.some((cell) => cell !== '')), isComma: delimiter === ',' }
+  const lines: Line[] = []
+  for (const [nth, { line, cells, malformed }] of rows.entries()) {
+    if (nth % linesPerStep === 0) yield
+    const read = malformed ? (raw[line - 1] ?? '').replaceAll('"', '').split(delimiter) : cells
+    const texts = read.map((cell) => (cellText(cell) ?? '').replaceAll(/\s+/g, ' '))
+    if (texts.some((cell) => cell !== '')) lines.push({ line, cells: texts })
+  }
+  return { lines, isComma: delimiter === ',' }
 }
 
 function isHeader(cells: readonly string[]): boolean {
-  const filled = cells.filter((cell) => cell !== '')
+  // Rows with more cells are refused.
+  const filled = cells.slice(0, pastedColumnsMax).filter((cell) => cell !== '')
   const names = filled.filter((cell) => knownNames([cell]) > 0)
   return names.length >= 2 && names.length * 2 >= filled.length && !filled.some((cell) => /\d{3}/.test(cell))
 }
@@ -365,7 +368,8 @@ export function* readPasted(text: string, reading: PasteReading): Steps<Pasted> 
       `At most ${pastedRowsMax} rows are read at once; these are ${count}. Paste them in parts, or import a file of past quotes.`,
     )
   }
-  if (Math.max(cells.width, names?.length ?? 0) > pastedColumnsMax) {
+  const lines = [names ?? [], ...rows.map((row) => row.cells)]
+  if (lines.some((line) => line.length > pastedColumnsMax)) {
     return answer([], `Rows may have at most ${pastedColumnsMax} cells.`)
   }
   const fields = withChosen(yield* fieldsOf(names, cells), reading.chosen ?? [])
@@ -384,24 +388,22 @@ export function* readPasted(text: string, reading: PasteReading): Steps<Pasted> 
 
 /** The rows of a text, its header, and the lines that are no rows: totals, and the header again. */
 function* tableOf(text: string, hasHeader: boolean | null) {
-  const { lines, isComma } = linesOf(text)
+  const { lines, isComma } = yield* linesOf(text)
   const first = lines[0]?.cells ?? []
   const isRecognized = isHeader(first) || (yield* isOtherHeader(lines.slice(0, pastedRowsMax)))
   const names = (hasHeader ?? isRecognized) ? first : null
   const header = { header: names ?? [], headerRows: names === null ? [] : [{ cells: names }] }
-  const body = (names === null ? lines : lines.slice(1)).map(({ line, cells }) => ({
-    line,
+  const rows: Line[] = []
+  const others: (Line & { readonly why: LeftOutRow['why'] })[] = []
+  for (const [nth, { line, cells: own }] of (names === null ? lines : lines.slice(1)).entries()) {
+    if (nth % linesPerStep === 0) yield
     // When a row has as many cells as there are names, every cell is in its place.
-    cells: isComma && (names === null || cells.length > names.length) ? withWholeAmounts(cells) : cells,
-  }))
-  // A single text is a row with gaps, which a person can fill or leave out.
-  const whyOf = (row: Line) =>
-    [leftOutOf(row.cells, header)].find((why) => why === 'total' || why === 'header')
-  const rows = body.filter((row) => whyOf(row) === undefined)
-  const others = body.flatMap((row) => {
-    const why = whyOf(row)
-    return why === undefined ? [] : [{ ...row, why }]
-  })
+    const cells = isComma && (names === null || own.length > names.length) ? withWholeAmounts(own) : own
+    const why = leftOutOf(cells, header)
+    // A single text is a row with gaps, which a person can fill or leave out.
+    if (why === 'total' || why === 'header') others.push({ line, cells, why })
+    else rows.push({ line, cells })
+  }
   return {
     names,
     rows,
