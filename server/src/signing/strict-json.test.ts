@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { Problem } from '#contract/errors.ts'
 import { jsonItemsMax } from '#contract/limits.ts'
 import { threadMs } from '#testing/thread-time.ts'
-import { readJsonObject } from './strict-json.ts'
+import { readJsonInSteps, readJsonObject } from './strict-json.ts'
 
 const limits = { depthMax: 16, keysMax: 64 }
 const read = (body: string | Buffer) => readJsonObject(Buffer.from(body as string), limits)
@@ -203,6 +203,16 @@ describe('bounds', () => {
     expect(() => read(`{"a":{"b":[[],${list(most)}]}}`)).toThrow(
       'The body must have at most 20,064 items in all lists together; the first one too many is in /a/b/1.',
     )
+  })
+
+  test.each([
+    ['one text', `{"a":"${'a'.repeat(1_000_000)}"}`],
+    ['one text of escapes', `{"a":"${'\\"'.repeat(500_000)}"}`],
+    ['spaces', `{"a":1${' '.repeat(1_000_000)}}`],
+    ['short texts', `{"a":["${'b","'.repeat(250_000)}"]}`],
+  ])('a megabyte of %s is read in steps', (_, body) => {
+    const reading = readJsonInSteps(Buffer.from(body), { ...limits, keysMax: 1_000_000 })
+    expect([...reading].length).toBeGreaterThan(20)
   })
 
   test('a key of 1,000 characters is accepted, a longer one is rejected', () => {
