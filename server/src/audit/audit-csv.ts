@@ -1,4 +1,4 @@
-import { csvHead, csvLines } from '../csv/index.ts'
+import { csvHead, csvLinesInSteps } from '../csv/index.ts'
 import type { ListedAuditRow } from '../database/queries/index.ts'
 
 /** The columns of an exported event. `Further` is exactly the text that the hash covers. */
@@ -24,6 +24,6 @@ const columns: readonly (readonly [header: string, cell: (row: ListedAuditRow) =
 export const auditCsvHead = csvHead(columns.map(([header]) => header))
 
 /** One line per event, with times in ISO 8601. */
-export function auditCsvLines(rows: readonly ListedAuditRow[]): string {
-  return csvLines(rows.map((row) => columns.map(([, cell]) => cell(row))))
+export function auditCsvLines(rows: readonly ListedAuditRow[]) {
+  return csvLinesInSteps(rows, (row) => columns.map(([, cell]) => cell(row)))
 }

@@ -1,6 +1,6 @@
 import Papa from 'papaparse'
 import { expect, test } from 'vitest'
-import { csvLines, formula, withoutGuards } from './csv-lines.ts'
+import { csvLines, csvLinesInSteps, formula, withoutGuards } from './csv-lines.ts'
 
 test.each([
   ['=1+1', `"'=1+1"`],
@@ -31,4 +31,19 @@ test('no reader with another separator sees a formula, whatever quotes stand bef
     const [, read = ''] = Papa.parse<string[]>(text, { delimiter: ',' }).data[0] ?? []
     expect(withoutGuards(read)).toBe(name)
   }
+})
+
+test('ten thousand lines are made in a hundred steps, and are the same as in one', () => {
+  const rows = Array.from({ length: 10_000 }, (_, at) => ['=1', at])
+  const making = csvLinesInSteps(rows, (row) => row)
+  let steps = 0
+  for (;;) {
+    const { done, value } = making.next()
+    if (done === true) {
+      expect(value).toBe(csvLines(rows))
+      break
+    }
+    steps++
+  }
+  expect(steps).toBe(100)
 })

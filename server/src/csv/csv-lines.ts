@@ -1,4 +1,5 @@
 import Papa from 'papaparse'
+import type { Steps } from '#engine/steps.ts'
 
 const formulaForm = String.raw`(?!-\d+(\.\d+)?$)[\p{Z}\p{C}]*[=+\-@\t\r\n＝＋－＠﹦﹢﹣﹫⁼⁺₌₊⩵⩶﬩]`
 
@@ -62,6 +63,9 @@ export function withoutGuards(cell: string): string {
     .join('')
 }
 
+/** The cells of a line, before they are escaped. */
+type CsvCells = readonly (string | number | null)[]
+
 /** A cell as `csvLines` writes it, before it is put in quotes. @example guardedCell('=1+1') // "'=1+1" */
 export function guardedCell(cell: string | number | null): string {
   const text = escaped(cell)
@@ -74,11 +78,29 @@ export function guardedCell(cell: string | number | null): string {
  *
  * @example csvLines([['=1+1', 'a "b"', null, -5, 'b;=2']]) // `'=1+1,"a ""b""",,-5,b;'=2\r\n`
  */
-export function csvLines(rows: readonly (readonly (string | number | null)[])[]): string {
+export function csvLines(rows: readonly CsvCells[]): string {
   return rows.length === 0
     ? ''
     : `${Papa.unparse(
         rows.map((row) => row.map(escaped)),
         form,
       )}\r\n`
+}
+
+/** A line of a quote has sixty cells, so that a hundred take about a millisecond. */
+const linesPerStep = 100
+
+/**
+ * The CSV lines of many rows, in steps: ten thousand lines take a tenth of a second.
+ *
+ * @param cells the cells of a row
+ * @example finished(csvLinesInSteps([1, 2], (n) => [n, 2 * n])) // '1,2\r\n2,4\r\n'
+ */
+export function* csvLinesInSteps<Row>(rows: readonly Row[], cells: (row: Row) => CsvCells): Steps<string> {
+  let lines = ''
+  for (let from = 0; from < rows.length; from += linesPerStep) {
+    lines += csvLines(rows.slice(from, from + linesPerStep).map(cells))
+    yield
+  }
+  return lines
 }

@@ -15,7 +15,7 @@ export {
   readYesNo,
   shortened,
 } from './cells.ts'
-export { csvHead, csvLines, formula, guardedCell, withoutGuards } from './csv-lines.ts'
+export { csvHead, csvLines, csvLinesInSteps, formula, guardedCell, withoutGuards } from './csv-lines.ts'
 export {
   currenciesOfNote,
   currencyWords,

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import Papa from 'papaparse'
 import { expect, test } from 'vitest'
 import { openQuote, type Quote } from '#contract/quote.ts'
+import { finished } from '#engine/steps.ts'
 import { quoteCsvHead, quoteCsvLines } from './quote-csv.ts'
 
 /** A property test: with some random values in each run, and with all in the long tests. */
@@ -67,19 +68,19 @@ function startsFormula(cell: string): boolean {
   return '=+-@'.includes(begun.charAt(0)) && begun !== '' && !/^-\d+(\.\d+)?$/.test(cell)
 }
 
+const linesOf = (quotes: Parameters<typeof quoteCsvLines>[0]) =>
+  finished(quoteCsvLines(quotes, { basis: 'all_in', rateType: 'spot' }))
+
 /** The cells that a spreadsheet with another list separator makes of a cell, and the separators between them. */
 const partsOf = (cell: string) => cell.split(/([;\t|])/)
 
 property('any cell is read back unchanged, except for the apostrophe before a formula', (numRuns) => {
   fc.assert(
     fc.property(cellText, cellText, cellText, (customer, reference, carrier) => {
-      const text = quoteCsvLines(
-        [
-          { ...quote, customer_name: customer, reference, carrier_name: carrier },
-          { ...quote, customer_name: carrier, reference: customer, carrier_name: reference },
-        ],
-        { basis: 'all_in', rateType: 'spot' },
-      )
+      const text = linesOf([
+        { ...quote, customer_name: customer, reference, carrier_name: carrier },
+        { ...quote, customer_name: carrier, reference: customer, carrier_name: reference },
+      ])
       const rows = readRfc4180(text)
       expect(
         Papa.parse<string[]>(text, { delimiter: ',', newline: '\r\n', skipEmptyLines: true }).data,
@@ -121,18 +122,14 @@ test.each([
   '\uE000⁼1',
   '-5\n=1',
 ])('%j gets an apostrophe, so that no spreadsheet runs it', (name) => {
-  const [row = []] = readRfc4180(
-    quoteCsvLines([{ ...quote, customer_name: name }], { basis: 'all_in', rateType: 'spot' }),
-  )
+  const [row = []] = readRfc4180(linesOf([{ ...quote, customer_name: name }]))
   expect(row[columnNames.indexOf('Customer')]?.replace("\t'=", '\t=')).toBe(`'${name}`)
 })
 
 test.each([';=1+1', 'Acme;=1+1', 'Acme\t@sum', 'Acme|-2+3'])(
   '%j gets an apostrophe before the formula that another list separator begins',
   (name) => {
-    const [row = []] = readRfc4180(
-      quoteCsvLines([{ ...quote, customer_name: name }], { basis: 'all_in', rateType: 'spot' }),
-    )
+    const [row = []] = readRfc4180(linesOf([{ ...quote, customer_name: name }]))
     expect(row[columnNames.indexOf('Customer')]).toBe(name.replace(/([;\t|])/, "$1'"))
   },
 )
@@ -140,9 +137,7 @@ test.each([';=1+1', 'Acme;=1+1', 'Acme\t@sum', 'Acme|-2+3'])(
 test.each(['-5', '-200.50', '5', "O'Hare; Chicago", 'a=b', "'quoted", 'say "yes", twice'])(
   '%j is not changed',
   (name) => {
-    const [row = []] = readRfc4180(
-      quoteCsvLines([{ ...quote, customer_name: name }], { basis: 'all_in', rateType: 'spot' }),
-    )
+    const [row = []] = readRfc4180(linesOf([{ ...quote, customer_name: name }]))
     expect(row[columnNames.indexOf('Customer')]).toBe(name)
   },
 )

@@ -4,7 +4,8 @@ import { stopsText } from '#engine/load-stops.ts'
 import { type CsvQuoteField, csvQuoteFields, isAmountUnit, quoteTable } from '#engine/quote-fields.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { RateType } from '#engine/rate-type.ts'
-import { csvHead, csvLines, guardedCell } from '../csv/index.ts'
+import type { Steps } from '#engine/steps.ts'
+import { csvHead, csvLinesInSteps, guardedCell } from '../csv/index.ts'
 
 const money = (dollars: number | null) => (dollars === null ? '' : dollars.toFixed(2))
 
@@ -149,10 +150,9 @@ export function quoteCsvCells(quote: Quote, { basis, rateType }: AssumedOfQuotes
 }
 
 /** One line per quote: dollars with two decimals, times in ISO 8601, empty cells for unknown values. */
-export function quoteCsvLines(quotes: readonly Quote[], { basis, rateType }: AssumedOfQuotes): string {
-  return csvLines(
-    quotes.map((quote) =>
-      columns.map(([, cell]) => cell({ ...quote, default_basis: basis, default_rate_type: rateType })),
-    ),
-  )
+export function quoteCsvLines(quotes: readonly Quote[], { basis, rateType }: AssumedOfQuotes): Steps<string> {
+  return csvLinesInSteps(quotes, (quote) => {
+    const exported = { ...quote, default_basis: basis, default_rate_type: rateType }
+    return columns.map(([, cell]) => cell(exported))
+  })
 }

@@ -5,7 +5,7 @@ import type { ComparedBasis } from '#contract/rate-basis.ts'
 import type { PerformanceCursor } from '#engine/quote-statistics/performance-groups.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
 import type { RateType } from '#engine/rate-type.ts'
-import { csvHead, csvLines } from '../../csv/index.ts'
+import { csvHead, csvLinesInSteps } from '../../csv/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { csvPages, groupsExportedAtOnce } from '../csv-pages.ts'
 import type { Call, CsvFile } from '../endpoint-call.ts'
@@ -77,7 +77,7 @@ const csvColumns: readonly (readonly [string, (customer: ListedCustomer) => stri
 ]
 const customersCsvHead = () => csvHead([...csvColumns.map(([header]) => header), ...basisHeaders])
 const customersCsvLines = (rows: readonly ListedCustomer[], basis: RateBasis) =>
-  csvLines(rows.map((row) => [...csvColumns.map(([, cell]) => cell(row)), ...basisCells(basis)]))
+  csvLinesInSteps(rows, (row) => [...csvColumns.map(([, cell]) => cell(row)), ...basisCells(basis)])
 
 /** A page of the customers with their figures. */
 export async function listCustomers(

@@ -21,7 +21,7 @@ import {
 } from '#engine/quote-statistics/standing-of-quotes.ts'
 import { mapInSteps, type Steps } from '#engine/steps.ts'
 import { type MarketOfBook, type Statistics, statisticsOf } from '../../book/index.ts'
-import { csvHead, csvLines } from '../../csv/index.ts'
+import { csvHead, csvLinesInSteps } from '../../csv/index.ts'
 import { type MarketPair, marketRates, performance } from '../../database/queries/index.ts'
 import type { Database, TenantId } from '../../database/session/index.ts'
 import { marketPairs, milesBetweenKeys } from '../../quotes/index.ts'
@@ -227,8 +227,8 @@ async function* csvOf(
   const whole = await standingOf(parts, tenant, query)
   const rows = await laneAnswers(parts.database, tenant, whole, shown(whole.standing.lanes, query.show))
   const cells = basisCells(whole.compared.amounts)
-  yield csvHead([...csvColumns.map(([header]) => header), ...basisHeaders]) +
-    csvLines(rows.map((row) => [...csvColumns.map(([, cell]) => cell(row)), ...cells]))
+  const lines = csvLinesInSteps(rows, (row) => [...csvColumns.map(([, cell]) => cell(row)), ...cells])
+  yield csvHead([...csvColumns.map(([header]) => header), ...basisHeaders]) + (await yieldBetweenSteps(lines))
 }
 
 export const marketStandingEndpoints: ServedEndpoint[] = [

@@ -15,7 +15,7 @@ import { LocalMonths, monthName } from '#engine/quote-statistics/months.ts'
 import { quotedAs } from '#engine/recorded-forecast.ts'
 import type { GroupedMean } from '#engine/statistics/mean-over-groups.ts'
 import { termsOfQuote } from '../../book/index.ts'
-import { csvHead, csvLines } from '../../csv/index.ts'
+import { csvHead, csvLinesInSteps } from '../../csv/index.ts'
 import {
   type ForecastFilter,
   type ForecastRow,
@@ -23,6 +23,7 @@ import {
   forecastQuotesAfter,
 } from '../../database/queries/index.ts'
 import type { Database, TenantId } from '../../database/session/index.ts'
+import { yieldBetweenSteps } from '../../runtime/index.ts'
 import { type Call, type ServedEndpoint, serve } from '../endpoint-call.ts'
 
 /** Quotes read at once, of about 700 bytes each. */
@@ -159,12 +160,12 @@ const columns: readonly (readonly [
 async function* csvOf(asked: Awaited<ReturnType<typeof askedForecasts>>): AsyncGenerator<string> {
   let head = csvHead(columns.map(([header]) => header))
   for await (const quotes of asked.lanes()) {
-    const lines = quotes.map((saved) => {
+    const lines = csvLinesInSteps(quotes, (saved) => {
       const quote = asked.quoteOf(saved)
       const row = { lane: saved, quote, scoring: scoringOf(quote, asked.expiredIsLost) }
       return columns.map(([, cell]) => cell(row))
     })
-    yield head + csvLines(lines)
+    yield head + (await yieldBetweenSteps(lines))
     head = ''
   }
 }

@@ -6,7 +6,7 @@ import { MISSED_KINDS, missedRange } from '#engine/backtest/missed-margin.ts'
 import { dollarsFromCents, dollarsIfKnown } from '#engine/money.ts'
 import type { ListedMissed, MissedSums } from '#engine/quote-statistics/missed-sums.ts'
 import { type Statistics, statisticsOf } from '../../book/index.ts'
-import { csvHead, csvLines } from '../../csv/index.ts'
+import { csvHead, csvLinesInSteps } from '../../csv/index.ts'
 import { quotesById } from '../../database/queries/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
 import { quoteAnswers } from '../../quotes/index.ts'
@@ -121,7 +121,7 @@ export function missedCsv(
     const { quotes, next } = await quotesPage({ statistics, database, tenant }, judged, page)
     const cells = basisCells(statistics.basis)
     return {
-      lines: csvLines(quotes.map((quote) => [...csvColumns.map(([, cell]) => cell(quote)), ...cells])),
+      lines: csvLinesInSteps(quotes, (quote) => [...csvColumns.map(([, cell]) => cell(quote)), ...cells]),
       next,
     }
   })

@@ -1,7 +1,8 @@
 import type { AnswerOf, QueryOf } from '#contract/endpoint.ts'
 import type { exportPerformance, getPerformance } from '#contract/performance.ts'
 import type { RateBasis } from '#engine/rate-basis.ts'
-import { csvHead, csvLines } from '../../csv/index.ts'
+import type { Steps } from '#engine/steps.ts'
+import { csvHead, csvLinesInSteps } from '../../csv/index.ts'
 import { basisCells, basisHeaders } from './compared-basis.ts'
 
 type Grouping = QueryOf<typeof exportPerformance>['by']
@@ -57,6 +58,7 @@ export function performanceCsvHead(by: Grouping): string {
 }
 
 /** One line per row: dollars with two decimals, empty cells for unknown values. */
-export function performanceCsvLines(by: Grouping, rows: readonly Row[], basis: RateBasis): string {
-  return csvLines(rows.map((row) => [...columnsOf(by).map(([, cell]) => cell(row)), ...basisCells(basis)]))
+export function performanceCsvLines(by: Grouping, rows: readonly Row[], basis: RateBasis): Steps<string> {
+  const columns = columnsOf(by)
+  return csvLinesInSteps(rows, (row) => [...columns.map(([, cell]) => cell(row)), ...basisCells(basis)])
 }
