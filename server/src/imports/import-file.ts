@@ -23,6 +23,7 @@ import {
   reasonOf,
   type TenantId,
 } from '../database/session/index.ts'
+import { yieldBetweenSteps } from '../runtime/index.ts'
 import { ChangeOrder } from './change-order.ts'
 import { ErrorCauses } from './error-causes.ts'
 import { type DateSettings, FileDates } from './file-dates.ts'
@@ -295,7 +296,7 @@ class ImportRun {
     Object.assign(this.#lists, saved.lists)
     for (const word of [...batch.words, ...saved.unknownWords]) this.#words.add(word)
     addRefused(this.#refusedOutcomes, batch.refusedOutcomes)
-    this.#refusedFile.add(saved.refused, batch.cells)
+    await yieldBetweenSteps(this.#refusedFile.add(saved.refused, batch.cells))
     for (const error of saved.refused) {
       this.#causes.add(error)
       onRefused?.(error)

@@ -1,4 +1,4 @@
-import { finished } from '#engine/steps.ts'
+import { finished, type Steps } from '#engine/steps.ts'
 import {
   amountFields,
   cellText,
@@ -41,8 +41,8 @@ export class RefusedFile {
     this.#amounts = new Set(csv.workbook === null ? [] : amounts)
   }
 
-  /** Adds the refused rows of a batch, with their errors. `cells` has the cells of each line. */
-  add(errors: readonly RowError[], cells: ReadonlyMap<number, readonly string[]>): void {
+  /** Adds the refused rows of a batch, with their errors, in steps. `cells` has the cells of each line. */
+  *add(errors: readonly RowError[], cells: ReadonlyMap<number, readonly string[]>): Steps<void> {
     for (const [line, ofRow] of Map.groupBy(errors, ({ row }) => row)) {
       const row = cells.get(line)
       if (row === undefined || this.#lines.length >= rowsMax || this.#letters >= lettersMax) continue
@@ -53,6 +53,7 @@ export class RefusedFile {
       const text = csvLines([[...own, reasons, ...beyond]])
       this.#lines.push(text)
       this.#letters += text.length
+      yield
     }
   }
 
