@@ -77,7 +77,7 @@ export interface TenantQuote extends PastQuote {
 }
 
 /** Quotes read by one statement, which takes some ten milliseconds. Other work runs between two statements. */
-const quotesPerReadMax = 5_000
+const quotesPerReadMax = 2_000
 
 /**
  * The newest quotes of direct truckloads of a tenant (since a time, when one is given), at most `max`, oldest first.
