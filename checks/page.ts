@@ -54,6 +54,8 @@ export function run(
     })
     child.once('error', reject)
     child.once('close', (code) => resolve({ code, output, complaint }))
+    // A program may end without reading its input.
+    child.stdin.once('error', () => {})
     child.stdin.end(options.input ?? '')
   })
 }

@@ -77,7 +77,7 @@ describe.skipIf(!hasPrograms)('the backup script', { tags: 'long' }, () => {
     const path = process.env.PATH ?? ''
     writeFileSync(
       join(bin, 'pg_restore'),
-      `#!/bin/sh\nPATH='${path}' pg_restore "$@" && PATH='${path}' psql -q -d ${database}_restored -c "${statement}"\n`,
+      `#!/bin/sh\nPATH='${path}' pg_restore "$@" && PATH='${path}' psql -q -d ${database}_backup_check -c "${statement}"\n`,
     )
     chmodSync(join(bin, 'pg_restore'), 0o755)
     return { PATH: `${bin}:${path}` }
@@ -114,14 +114,34 @@ describe.skipIf(!hasPrograms)('the backup script', { tags: 'long' }, () => {
     expect(names).toEqual([{ datname: database }])
   })
 
-  test('keeps as many copies as asked for, the newest', async () => {
-    for (const day of ['20200101', '20200102'])
-      writeFileSync(join(folder, `lanewise-${day}T021700Z.dump`), 'old')
+  test('keeps as many copies as asked for, the newest, and all of other databases', async () => {
+    const ofOthers = ['lanewise-staging-20200101T021700Z.dump', 'lanewise-staging-20300101T021700Z.dump']
+    for (const name of [...ofOthers, 'lanewise-20200101T021700Z.dump', 'lanewise-20200102T021700Z.dump'])
+      writeFileSync(join(folder, name), 'old')
     const kept = copies().filter((name) => !name.startsWith('lanewise-2020'))
     const { code } = await backUp({ BACKUP_KEEP: '2' })
     expect(code).toBe(0)
-    expect(copies()).toHaveLength(2)
     expect(copies()).toEqual(expect.arrayContaining(kept))
+    expect(copies()).toHaveLength(2 + ofOthers.length)
+  })
+
+  test('refuses to keep no copy', async () => {
+    const before = [copies(), await verifiedAt()]
+    for (const keep of ['0', '-1', 'all']) {
+      const { code, complaint } = await backUp({ BACKUP_KEEP: keep })
+      expect([code, copies(), await verifiedAt()]).toEqual([1, ...before])
+      expect(complaint).toContain('BACKUP_KEEP must be a number of copies above 0')
+    }
+  })
+
+  test('leaves a database alone that somebody restored', async () => {
+    await withClient(server, 'postgres', (maker) => maker.query(`create database ${database}_restored`))
+    const { code } = await backUp({ PGUSER: 'postgres' })
+    expect(code).toBe(0)
+    expect(await ask(`select datname from pg_database where datname like '${database}%' order by 1`)).toEqual(
+      [{ datname: database }, { datname: `${database}_restored` }],
+    )
+    await withClient(server, 'postgres', (maker) => maker.query(`drop database ${database}_restored`))
   })
 
   test('fails as a role that cannot see the rows of all brokerages', async () => {

@@ -7,11 +7,15 @@
 #
 #   PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE ...   the server and the database, as for psql
 #   BACKUP_FOLDER                                        where the copies go
-#   BACKUP_KEEP                                          how many copies stay (14)
+#   BACKUP_KEEP                                          how many copies of this database stay (14)
 set -eu
 umask 077
 : "${PGDATABASE:?name the database to back up}" "${BACKUP_FOLDER:?name a folder for the copies}"
-scratch="${PGDATABASE}_restored"
+case "${BACKUP_KEEP:=14}" in
+  *[!0-9]* | 0*) echo "backup: BACKUP_KEEP must be a number of copies above 0, such as 14" >&2; exit 1 ;;
+esac
+# Dropped without a question, so it has a name that nobody gives to a database.
+scratch="${PGDATABASE}_backup_check"
 time=$(date -u +%Y-%m-%dT%H:%M:%SZ)
 file="$BACKUP_FOLDER/$PGDATABASE-$(echo "$time" | tr -d ':-').dump"
 export COPY="$file.unfinished"
@@ -68,5 +72,6 @@ mv "$COPY" "$file"
 ask --set=remark="backup verified $time" <<'SQL'
 comment on table installation is :'remark';
 SQL
-ls "$BACKUP_FOLDER/$PGDATABASE"-*.dump | sort -r | tail -n "+$((${BACKUP_KEEP:-14} + 1))" | while read -r old; do rm -f "$old"; done
+# Not -*.dump: copies of a database lanewise-staging are not those of lanewise.
+ls "$BACKUP_FOLDER/$PGDATABASE"-????????T??????Z.dump | sort -r | tail -n "+$((BACKUP_KEEP + 1))" | while read -r old; do rm -f "$old"; done
 echo "backup: $file was restored and compared: $(echo "$copied" | wc -l) tables, $(echo "$copied" | awk -F"|" '{ rows += $2 } END { print rows }') rows"
