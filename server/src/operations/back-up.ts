@@ -78,7 +78,7 @@ export async function backUp({
   }
 }
 
-/** The number of rows of each table, and whether the service may delete them. */
+/** The number of rows of each table, and whether the service deletes none of them. */
 export type TableRows = ReadonlyMap<string, { readonly rows: number; readonly onlyAdded: boolean }>
 
 async function inDatabase<T>(of: EmbeddedConnection, work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -94,7 +94,14 @@ async function inDatabase<T>(of: EmbeddedConnection, work: (client: pg.Client) =
 
 async function rowsOfTables(client: pg.Client): Promise<TableRows> {
   const { rows: tables } = await client.query<{ table: string; only_added: boolean }>(
-    `select oid::regclass::text as table, not has_table_privilege($1, oid, 'delete') as only_added from pg_class
+    // Some functions delete rows for the service, with the rights of their owner.
+    `select oid::regclass::text as table,
+            not has_table_privilege($1, oid, 'delete') and not exists (
+              select from pg_proc
+              where pronamespace = 'public'::regnamespace and prosecdef
+                and prosrc ~* ('delete\\s+from\\s+(public\\.)?' || relname || '\\M')
+            ) as only_added
+     from pg_class
      where relkind = 'r' and relnamespace = 'public'::regnamespace and relpersistence = 'p' order by 1`,
     [roleNames.service],
   )
