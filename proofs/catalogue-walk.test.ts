@@ -181,6 +181,7 @@ const planted: readonly (readonly [mistake: string, undo: string, finding: RegEx
 test('a function that a newer version added prevents no start of this one, and is named', async () => {
   await owner.query(`create function all_lanes() returns bigint language sql security definer
     set search_path = pg_catalog, public as 'select count(*) from public.quotes'`)
+  await owner.query('revoke execute on function all_lanes() from public')
   await owner.query(`insert into schema_migrations (name) values ('9999-later.sql')`)
   try {
     expect(await databaseSafety(asService)).toEqual({
@@ -190,6 +191,11 @@ test('a function that a newer version added prevents no start of this one, and i
     })
     await owner.query('grant truncate on quotes to lanewise_service')
     expect((await databaseSafety(asService)).faults).toEqual([expect.stringContaining('TRUNCATE')])
+    await owner.query('revoke truncate on quotes from lanewise_service')
+    await owner.query('grant execute on function all_lanes() to public')
+    expect((await databaseSafety(asService)).faults).toEqual([
+      expect.stringMatching(/^The function all_lanes bypasses .* for everybody\.$/),
+    ])
   } finally {
     await owner.query('revoke truncate on quotes from lanewise_service; drop function all_lanes()')
     await owner.query(`delete from schema_migrations where name = '9999-later.sql'`)

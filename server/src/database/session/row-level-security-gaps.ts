@@ -156,19 +156,20 @@ const notReviewed = 'bypasses row-level security, and has not been reviewed.'
 /** Whether a gap is a function that this version does not know. */
 export const isUnreviewed = (fault: string): boolean => fault.endsWith(notReviewed)
 
-/** Functions that run with the rights of their owner. */
-const functions = sql`
-  select format('The function %s ${sql.raw(notReviewed)}', p.proname)
-  from pg_proc p
+/** Functions that run with the rights of their owner, but for those of extensions. */
+const definers = sql`
+  pg_proc p
   where p.pronamespace = 'public'::regnamespace and p.prosecdef
     and not exists (select from pg_depend d
                     where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype = 'e')
-    and p.proname not in (${reviewedFunctions})
+`
+
+const functions = sql`
+  select format('The function %s ${sql.raw(notReviewed)}', p.proname)
+  from ${definers} and p.proname not in (${reviewedFunctions})
   union all
   select format('The function %s bypasses row-level security without a fixed search path, or for everybody.', p.proname)
-  from pg_proc p
-  where p.pronamespace = 'public'::regnamespace and p.prosecdef
-    and p.proname in (${reviewedFunctions})
+  from ${definers}
     and (not coalesce('search_path=pg_catalog, public' = any (p.proconfig), false)
          or p.proacl is null
          or exists (select from aclexplode(p.proacl) granted where granted.grantee = 0))
