@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { drainSeconds, stopSecondsMax } from '#contract/limits.ts'
 import { readConfig } from '#server/configuration/index.ts'
 import { operationPaths } from '#server/http/index.ts'
-import { tableRows } from './page.ts'
+import { run, tableRows } from './page.ts'
 import { filesOf, textOf } from './repository.ts'
 
 /** A parsed YAML value, whose members are read by name or by index. */
@@ -347,6 +350,33 @@ describe('a backup', () => {
     expect(named).toEqual(['deploy/kubernetes/backup/back-up.sh', 'server/src/operations/back-up-main.ts'])
     expect(named.filter((path) => filesOf(path).length === 0)).toEqual([])
     expect(textOf('deploy/systemd/lanewise-backup.timer')).toMatch(/^OnCalendar=\*-\*-\* \d\d:\d\d:00$/m)
+  })
+})
+
+describe('the unit that removes old copies', () => {
+  test('leaves new ones, other folders, and a copy that the service runs on', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'lanewise-copies-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const old = new Date(Date.now() - 16 * 86_400_000)
+    for (const name of [
+      '20260101T021700Z',
+      '20260102T021700Z.unfinished',
+      '20260103T021700Z',
+      'mine',
+      'new',
+    ]) {
+      const path = join(folder, name === 'new' ? '20260104T021700Z' : name)
+      mkdirSync(path)
+      if (name.startsWith('20260103')) writeFileSync(join(path, 'secret-key'), '')
+      if (name !== 'new') utimesSync(path, old, old)
+    }
+    const [command = ''] = setting('deploy/systemd/lanewise-backup.service', 'ExecStartPost')
+    const { code, complaint } = await run('sh', [
+      '-c',
+      command.replace('/var/lib/lanewise-backups', folder).replaceAll('%%', '%'),
+    ])
+    expect([code, complaint]).toEqual([0, ''])
+    expect(readdirSync(folder)).toEqual(['20260103T021700Z', '20260104T021700Z', 'mine'])
   })
 })
 
