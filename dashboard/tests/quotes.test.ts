@@ -81,6 +81,12 @@ test.describe('the list', () => {
     )
     await page.getByRole('button', { name: /^Quoted$/ }).click()
     await rows(page).first().getByText('$1,000').waitFor()
+    await page.getByRole('button', { name: 'Customer', exact: true }).click()
+    await page.waitForURL(/sort=customer/)
+    await expect(page.getByRole('columnheader', { name: 'Customer' })).toHaveAttribute(
+      'aria-sort',
+      'ascending',
+    )
 
     await page.getByRole('button', { name: 'Filters', exact: true }).click()
     await page.getByRole('combobox', { name: 'Customer' }).fill('umberlode stores')

@@ -3,7 +3,7 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Quote } from '#contract/quote.ts'
 import { quotesHaveChanged, showQuote, useAnswer, useChange, useMay } from '../api/index.ts'
-import { Failed, Loading, moment, since, useNotice } from '../shared-ui/index.ts'
+import { DataTable, Failed, Loading, moment, since, useNotice } from '../shared-ui/index.ts'
 import {
   type Change,
   changedBy,
@@ -165,7 +165,21 @@ function RollbackDialog({
               ? 'The quote already has the values from before this change. There is nothing to restore.'
               : 'This restores the values from before the change, as a new change. Nothing is deleted, so you can roll back this change too.'}
           </Text>
-          <RestoredTable rows={restored} />
+          <DataTable
+            caption="Restored values"
+            rows={restored}
+            rowKey={({ field }) => field}
+            columns={[
+              { key: 'field', header: 'Field', names: true, cell: ({ field }) => fieldName(field) },
+              { key: 'now', header: 'Now', wraps: true, cell: ({ now }) => now },
+              {
+                key: 'back',
+                header: 'After rollback',
+                wraps: true,
+                cell: ({ back, differs }) => (differs ? <b>{back}</b> : `${back} (no change)`),
+              },
+            ]}
+          />
           {rollback.error !== null && <Failed error={rollback.error} title="Not rolled back" />}
           <Group justify="flex-end">
             <Button variant="default" onClick={close} data-autofocus>
@@ -182,33 +196,5 @@ function RollbackDialog({
         </Stack>
       )}
     </Modal>
-  )
-}
-
-function RestoredTable({ rows }: { rows: ReturnType<typeof restoredBy> }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: scrollable frames must be reachable by keyboard
-    <section className="table-frame" aria-label="Restored values" tabIndex={0}>
-      <table>
-        <thead>
-          <tr>
-            <th scope="col">Field</th>
-            <th scope="col">Now</th>
-            <th scope="col">After rollback</th>
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map(({ field, now, back, differs }) => (
-            <tr key={field}>
-              <th scope="row">{fieldName(field)}</th>
-              <td style={{ whiteSpace: 'normal', overflowWrap: 'anywhere' }}>{now}</td>
-              <td style={{ whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
-                {differs ? <b>{back}</b> : `${back} (no change)`}
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
   )
 }

@@ -4,6 +4,7 @@ import type { Quote } from '#contract/quote.ts'
 import { useSession } from '../api/index.ts'
 import {
   asLinkToQuote,
+  type Column,
   CustomerLink,
   calendarDay,
   count,
@@ -31,7 +32,7 @@ import {
 
 export type RowAction = 'open' | 'copy' | 'won' | 'lost' | 'pending' | 'requote' | 'menu'
 
-export interface RowParts {
+interface RowParts {
   readonly quote: Quote
   /** The current row of the keyboard. Tab stops only at the controls of this row. */
   readonly isCurrent: boolean
@@ -39,17 +40,9 @@ export interface RowParts {
   readonly act: (action: RowAction, quote: Quote, from: HTMLElement) => void
 }
 
-export interface QuotesColumn {
-  readonly key: string
-  readonly header: string
-  /** The width in rem. Without one, the column takes the rest. */
-  readonly width?: number
-  readonly align?: 'right'
-  readonly from?: 'sm' | 'md'
+interface QuotesColumn extends Omit<Column<Quote>, 'cell'> {
   /** 'always': shown in every choice of columns. 'extra': shown only when chosen. */
   readonly shown?: 'always' | 'extra'
-  readonly hidesHeader?: boolean
-  readonly sorts?: readonly [first: string, second?: string]
   readonly cell: (parts: RowParts) => ReactNode
 }
 
@@ -260,6 +253,7 @@ const quotesColumns: readonly QuotesColumn[] = [
     header: 'Customer',
     from: 'sm',
     sorts: ['customer'],
+    rises: true,
     cell: ({ quote, isCurrent }) => (
       <span title={quote.customer_name}>
         <CustomerLink name={quote.customer_name} tabIndex={isCurrent ? 0 : -1} />
@@ -398,10 +392,19 @@ export const choosableColumns = quotesColumns.filter(({ shown }) => shown !== 'a
 export const usualColumns = choosableColumns.filter(({ shown }) => shown !== 'extra').map(({ key }) => key)
 
 /** The chosen columns, in the order of the list; the usual ones if no name is known. */
-export function columnsNamed(names: readonly string[]): readonly QuotesColumn[] {
+export function columnsNamed(
+  names: readonly string[],
+  mayMark: boolean,
+  act: RowParts['act'],
+): readonly Column<Quote>[] {
   const known = names.filter((name) => choosableColumns.some(({ key }) => key === name))
   const wanted = new Set(known.length === 0 ? usualColumns : known)
-  return quotesColumns.filter(({ key, shown }) => shown === 'always' || wanted.has(key))
+  return quotesColumns
+    .filter(({ key, shown }) => shown === 'always' || wanted.has(key))
+    .map((column) => ({
+      ...column,
+      cell: (quote, isCurrent) => column.cell({ quote, isCurrent, mayMark, act }),
+    }))
 }
 
 /** The names of the sort orders in the list of orders. */
@@ -414,16 +417,4 @@ export const sortNames: Readonly<Record<string, string>> = {
   margin_high: 'Margin, high first',
   margin_low: 'Margin, low first',
   customer: 'Customer, A to Z',
-}
-
-const risingSorts: ReadonlySet<string> = new Set(['oldest', 'rate_low', 'margin_low', 'customer'])
-
-/** The value of a column's `aria-sort`. */
-export function sortedAs(
-  { sorts }: QuotesColumn,
-  sort: string,
-): 'ascending' | 'descending' | 'none' | undefined {
-  if (sorts === undefined) return undefined
-  if (!sorts.includes(sort)) return 'none'
-  return risingSorts.has(sort) ? 'ascending' : 'descending'
 }

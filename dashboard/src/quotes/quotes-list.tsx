@@ -2,13 +2,22 @@ import { useNavigate } from '@tanstack/react-router'
 import { type ReactNode, type RefObject, useEffect, useMemo, useRef, useState } from 'react'
 import type { Quote } from '#contract/quote.ts'
 import { mayRequote, RequoteDialog } from '../requote/index.ts'
-import { lostQuote, OrderNote, ReasonDialog, useNotice, useOutcomeMarks } from '../shared-ui/index.ts'
+import {
+  DataTable,
+  focusLink,
+  lostQuote,
+  OrderNote,
+  ReasonDialog,
+  useNotice,
+  useOutcomeMarks,
+  useStable,
+} from '../shared-ui/index.ts'
 import { BulkBar, useQuotesBulk } from './quotes-bulk.tsx'
 import { columnsNamed, type RowAction } from './quotes-columns.tsx'
 import { type OpenedMenu, QuotesRowMenu } from './quotes-row-menu.tsx'
 import { useQuotesSelection } from './quotes-selection.ts'
 import { useQuotesShortcuts } from './quotes-shortcuts.ts'
-import { focusLink, QuotesTable } from './quotes-table.tsx'
+import './quotes.css'
 
 /** The current row when the list was last left. The list selects the row again when the user comes back. */
 let lastCurrent: string | null = null
@@ -58,25 +67,19 @@ export function QuotesList({
   return (
     <>
       <OrderNote sort={sort} lanes={rows} />
-      <QuotesTable
+      <DataTable
+        caption="Quotes"
+        className="quotes-table"
         rows={rows}
-        columns={useMemo(() => columnsNamed(columns), [columns])}
-        isChosen={columns.length > 0}
-        selection={selection}
-        current={current}
+        rowKey={({ lane_ref }) => lane_ref}
+        columns={useMemo(() => columnsNamed(columns, mayMark, actFrom), [columns, mayMark, actFrom])}
+        showsAll={columns.length > 0}
+        selection={mayMark ? selection : null}
+        chosen={current}
         isBusy={isBusy}
-        mayMark={mayMark}
         sort={sort}
         onSort={onSort}
-        onCurrent={setCurrent}
-        act={actFrom}
-        onSelect={useStable((laneRef: string, isSelected: boolean, withShift: boolean) =>
-          selection.click(
-            rows.findIndex(({ lane_ref }) => lane_ref === laneRef),
-            isSelected,
-            withShift,
-          ),
-        )}
+        onRowFocus={({ lane_ref }) => setCurrent(lane_ref)}
         body={body}
       />
       {selection.lanes.length > 0 && <BulkBar selection={selection} {...bulk} />}
@@ -139,11 +142,11 @@ function useCurrentRow(
     }
     hadFocus.current = body.current?.contains(document.activeElement) ?? false
   })
-  const setCurrent = useStable((laneRef: string) => {
+  const setCurrent = (laneRef: string) => {
     lastCurrent = laneRef
     hadFocus.current = true
     setChosen(laneRef)
-  })
+  }
   return [rows[shown]?.lane_ref ?? null, setCurrent]
 }
 
@@ -157,18 +160,4 @@ function useCopiedRef(): (laneRef: string) => void {
           failed: true,
         }),
     )
-}
-
-/** A function with a stable identity that calls the function of the latest render. */
-function useStable<Given extends unknown[]>(action: (...given: Given) => void): (...given: Given) => void {
-  const latest = useRef(action)
-  useEffect(() => {
-    latest.current = action
-  })
-  const [stable] = useState(
-    () =>
-      (...given: Given) =>
-        latest.current(...given),
-  )
-  return stable
 }

@@ -1,14 +1,12 @@
 import { useState } from 'react'
 import type { Quote } from '#contract/quote.ts'
+import type { RowSelection } from '../shared-ui/index.ts'
 
 /** The selected rows of the list. Rows that leave the list are not selected any more. */
-export interface QuotesSelection {
+export interface QuotesSelection extends RowSelection {
   readonly lanes: readonly Quote[]
-  readonly has: (laneRef: string) => boolean
   readonly toggle: (row: number) => void
   readonly add: (rows: readonly number[]) => void
-  readonly addAll: () => void
-  readonly clear: () => void
   /** Selects or deselects the rows from the last one that was clicked to this one. */
   readonly click: (row: number, isSelected: boolean, withShift: boolean) => void
 }
@@ -28,8 +26,10 @@ export function useQuotesSelection(rows: readonly Quote[]): QuotesSelection {
       return next
     })
   const has = (laneRef: string) => refs.has(laneRef)
+  const lanes = rows.filter(({ lane_ref }) => has(lane_ref))
   return {
-    lanes: rows.filter(({ lane_ref }) => refs.has(lane_ref)),
+    lanes,
+    count: lanes.length,
     has,
     toggle: (at) => change([at], !has(rows[at]?.lane_ref ?? '')),
     add: (wanted) => change(wanted, true),

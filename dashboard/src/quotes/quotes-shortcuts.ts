@@ -1,8 +1,7 @@
 import type { RefObject } from 'react'
-import { type Decision, type Shortcut, useShortcuts } from '../shared-ui/index.ts'
+import { type Decision, focusLink, type Shortcut, useShortcuts } from '../shared-ui/index.ts'
 import type { RowAction } from './quotes-columns.tsx'
 import type { QuotesSelection } from './quotes-selection.ts'
-import { focusLink } from './quotes-table.tsx'
 
 /**
  * The keyboard shortcuts of the list. Arrow keys move between rows while a row has the focus. J and K also move the focus
