@@ -3,9 +3,10 @@ import { useElementSize } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
 import { type ScaleLinear, type ScaleTime, scaleLinear, scaleUtc } from 'd3-scale'
 import { line } from 'd3-shape'
-import { type KeyboardEvent, memo, type PointerEvent, useMemo, useState } from 'react'
+import { memo, type PointerEvent, useMemo, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import {
+  Axes,
   count,
   counted,
   countedQuotes,
@@ -13,6 +14,7 @@ import {
   dollars,
   roundDollars,
   TextLink,
+  valueAfter,
   wallTime,
 } from '../shared-ui/index.ts'
 import { laneOf, quotePath, useLaneAddress } from './lane-address.ts'
@@ -72,7 +74,8 @@ export function LaneDots({ record, band }: { record: LaneRecord; band: RateBand 
         ? []
         : priced
             .filter((point) => outcome === null || point.outcome === outcome)
-            .map((point) => ({ point, ...placeOf(point, scales) })),
+            // A rate beyond the scale is drawn at its edge.
+            .map((point) => ({ point, x: scales.x(timeOf(point)), y: scales.y(point.rate) })),
     [priced, outcome, scales],
   )
   return (
@@ -159,15 +162,9 @@ function scalesOf(points: readonly LanePoint[], width: number): Scales | null {
   const days = Math.max(to - from, 14 * dayMs) * 0.02
   return {
     x: scaleUtc([from - days, to + days], [margin.left, width - margin.right]),
-    y: scaleLinear([Math.max(0, low - room), high + room], [height - margin.bottom, margin.top]),
+    y: scaleLinear([Math.max(0, low - room), high + room], [height - margin.bottom, margin.top]).clamp(true),
     width,
   }
-}
-
-/** The position of a quote. A rate beyond the scale is drawn at its edge. */
-function placeOf(point: LanePoint, { x, y }: Scales): { x: number; y: number } {
-  const [low = 0, high = 0] = y.domain()
-  return { x: x(timeOf(point)), y: y(Math.min(Math.max(point.rate, low), high)) }
 }
 
 const radius = 3.6
@@ -207,7 +204,7 @@ function Chart({ dots, scales, months, band }: Drawn) {
         onClick={() => open(shown)}
         onKeyDown={(event) => {
           if (event.key === 'Enter') open(shown)
-          const next = dotAfter(event, at, dots.length)
+          const next = valueAfter(event, at ?? dots.length, [0, dots.length - 1], [1, 10])
           if (next === null) return
           event.preventDefault()
           setAt(next)
@@ -237,29 +234,6 @@ function nearestDot(dots: readonly Dot[], x: number, y: number): number | null {
     if (distance < best) [found, best] = [index, distance]
   })
   return found < 0 ? null : found
-}
-
-function dotAfter(event: KeyboardEvent, at: number | null, length: number): number | null {
-  const from = at ?? length
-  const within = (index: number) => Math.min(Math.max(index, 0), length - 1)
-  switch (event.key) {
-    case 'ArrowLeft':
-    case 'ArrowDown':
-      return within(from - 1)
-    case 'ArrowRight':
-    case 'ArrowUp':
-      return within(from + 1)
-    case 'PageDown':
-      return within(from - 10)
-    case 'PageUp':
-      return within(from + 10)
-    case 'Home':
-      return 0
-    case 'End':
-      return length - 1
-    default:
-      return null
-  }
 }
 
 function quoteInWords({ rate, outcome, quoted_at, customer_name, booked }: LanePoint): string {
@@ -324,7 +298,7 @@ const Drawing = memo(function Drawing({ dots, scales, months, band }: Drawn) {
       aria-label={`${counted(dots.length, 'quote')} by date and rate. The table below has the same data.`}
       style={{ display: 'block' }}
     >
-      <Axes scales={scales} />
+      <Axes x={x} y={y} across={(at) => [tickText(at)]} up={roundDollars} />
       {band !== null && <BandLines scales={scales} band={band} />}
       <path
         d={line()(averages) ?? ''}
@@ -361,35 +335,6 @@ const dayOfMonth = new Intl.DateTimeFormat('en-US', { month: 'short', day: 'nume
 function tickText(at: Date): string {
   if (at.getUTCDate() !== 1) return dayOfMonth.format(at)
   return at.getUTCMonth() === 0 ? monthAndYear.format(at) : monthName.format(at)
-}
-
-function Axes({ scales: { x, y, width } }: { scales: Scales }) {
-  return (
-    <g fontSize={11} fill="var(--chart-ink)">
-      {y.ticks(6).map((rate) => (
-        <g key={rate}>
-          <line
-            x1={margin.left}
-            x2={width - margin.right}
-            y1={y(rate)}
-            y2={y(rate)}
-            stroke="var(--chart-grid)"
-          />
-          <text x={margin.left - 6} y={y(rate) + 4} textAnchor="end">
-            {roundDollars(rate)}
-          </text>
-        </g>
-      ))}
-      {x.ticks(Math.max(2, Math.floor((width - margin.left - margin.right) / 90))).map((at) => (
-        <g key={at.getTime()} transform={`translate(${x(at)},${height - margin.bottom})`}>
-          <line y2={5} stroke="var(--chart-ink)" />
-          <text y={19} textAnchor="middle">
-            {tickText(at)}
-          </text>
-        </g>
-      ))}
-    </g>
-  )
 }
 
 function BandLines({ scales: { y, width }, band }: { scales: Scales; band: RateBand }) {

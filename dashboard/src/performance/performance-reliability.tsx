@@ -2,7 +2,7 @@ import { Paper, Text } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { scaleLinear } from 'd3-scale'
 import type { ReactNode } from 'react'
-import { counted, DataTable, probability } from '../shared-ui/index.ts'
+import { Axes, counted, DataTable, probability } from '../shared-ui/index.ts'
 import { type Group, groupsOf } from './reliability-groups.ts'
 
 /** A reliability diagram with its text beside it, or below it on a narrow screen. */
@@ -76,20 +76,10 @@ function groupInWords({ forecast, won, wins, quotes }: Group): string {
 function Diagram({ groups, width, height }: { groups: readonly Group[]; width: number; height: number }) {
   const x = scaleLinear([0, 1], [margins.left, width - margins.right])
   const y = scaleLinear([0, 1], [height - margins.bottom, margins.top])
-  const ticks = [0, 0.2, 0.4, 0.6, 0.8, 1]
+  const percent = (share: number) => `${Math.round(share * 100)}%`
   return (
     <g fontSize={11} fill="var(--chart-ink)">
-      {ticks.map((tick) => (
-        <g key={tick}>
-          <line x1={x(0)} x2={x(1)} y1={y(tick)} y2={y(tick)} stroke="var(--chart-grid)" />
-          <text x={margins.left - 6} y={y(tick)} dy="0.32em" textAnchor="end">
-            {tick * 100}%
-          </text>
-          <text x={x(tick)} y={height - margins.bottom + 16} textAnchor="middle">
-            {tick * 100}%
-          </text>
-        </g>
-      ))}
+      <Axes x={x} y={y} across={(share) => [percent(share)]} up={percent} />
       <text x={(x(0) + x(1)) / 2} y={height - 8} textAnchor="middle">
         Forecast chance of winning
       </text>
@@ -108,20 +98,8 @@ function Diagram({ groups, width, height }: { groups: readonly Group[]; width: n
       {groups.map((group) => (
         <g key={group.number} transform={`translate(${x(group.forecast)} 0)`}>
           <title>{groupInWords(group)}</title>
-          <line y1={y(group.low)} y2={y(group.high)} stroke="var(--chart-accent)" strokeWidth={2} />
-          <line
-            x1={-4}
-            x2={4}
-            y1={y(group.low)}
-            y2={y(group.low)}
-            stroke="var(--chart-accent)"
-            strokeWidth={2}
-          />
-          <line
-            x1={-4}
-            x2={4}
-            y1={y(group.high)}
-            y2={y(group.high)}
+          <path
+            d={`M0,${y(group.low)}V${y(group.high)}m-4,0h8M-4,${y(group.low)}h8`}
             stroke="var(--chart-accent)"
             strokeWidth={2}
           />

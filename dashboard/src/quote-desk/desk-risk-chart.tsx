@@ -1,7 +1,7 @@
 import { Paper, Text, Title } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { scaleLinear } from 'd3-scale'
-import { dollars, InRed, roundDollars } from '../shared-ui/index.ts'
+import { Axes, dollars, InRed, roundDollars } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
 import type { Pricing } from './desk-pricing.ts'
 import { chanceInWords, type RiskAtRate, riskAt } from './desk-risk.ts'
@@ -56,7 +56,7 @@ function Bars({ risk }: { risk: RiskAtRate }) {
     [Math.min(first.from, 0), Math.max(last.to, 0)],
     [margin, Math.max(margin, width - margin)],
   )
-  const bottom = height - axis
+  const y = scaleLinear([0, most], [height - axis, 6])
   return (
     <div ref={ref} style={{ height }}>
       {width > 120 && (
@@ -67,27 +67,18 @@ function Bars({ risk }: { risk: RiskAtRate }) {
           aria-label={`Margins from ${roundDollars(first.from)} to ${roundDollars(last.to)}; most often about ${roundDollars(risk.median)}`}
           style={{ display: 'block' }}
         >
-          {risk.bars.map(({ from, to, share }) => {
-            const top = bottom - (share / most) * (bottom - 6)
-            return (
-              <rect
-                key={from}
-                x={x(from) + 0.5}
-                y={top}
-                width={Math.max(1, x(to) - x(from) - 1)}
-                height={bottom - top}
-                fill={from + to < 0 ? 'var(--lost)' : 'var(--chart-accent)'}
-              />
-            )
-          })}
-          <line x1={x(0)} x2={x(0)} y1={0} y2={bottom} stroke="var(--chart-ink)" strokeDasharray="3 3" />
-          <g fontSize={11} fill="var(--chart-ink)">
-            {x.ticks(Math.max(2, Math.floor(width / 90))).map((at) => (
-              <text key={at} x={x(at)} y={height - 6} textAnchor="middle">
-                {roundDollars(at)}
-              </text>
-            ))}
-          </g>
+          {risk.bars.map(({ from, to, share }) => (
+            <rect
+              key={from}
+              x={x(from) + 0.5}
+              y={y(share)}
+              width={Math.max(1, x(to) - x(from) - 1)}
+              height={y(0) - y(share)}
+              fill={from + to < 0 ? 'var(--lost)' : 'var(--chart-accent)'}
+            />
+          ))}
+          <line x1={x(0)} x2={x(0)} y1={0} y2={y(0)} stroke="var(--chart-ink)" strokeDasharray="3 3" />
+          <Axes x={x} y={y} across={(at) => [roundDollars(at)]} />
         </svg>
       )}
     </div>

@@ -1,5 +1,6 @@
 /** Components, formats and hooks used by several pages: tables, fields, filters, figures, notices, the win curve. */
 export { type AddressParams, useAddress, useOwnAddress } from './address.ts'
+export { Axes, valueAfter } from './axes.tsx'
 export { BasisNote, OrderNote, sentTerms } from './basis-note.tsx'
 export { ChoiceFilter } from './choice-filter.tsx'
 export { CodeBlock } from './code-block.tsx'

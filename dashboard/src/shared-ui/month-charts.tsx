@@ -1,8 +1,9 @@
 import { Paper, Text } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
-import { scaleLinear, scaleTime } from 'd3-scale'
+import { scaleLinear } from 'd3-scale'
 import { area, line } from 'd3-shape'
 import type { Answer } from '../api/index.ts'
+import { Axes, ticksWithin } from './axes.tsx'
 import { month, percent } from './formats.ts'
 
 type Row = Pick<
@@ -14,14 +15,15 @@ const margins = { top: 12, right: 34, bottom: 22, left: 42 }
 const heightPx = 170
 
 interface Point {
-  readonly at: Date
+  /** The middle of the month. */
+  readonly at: number
   readonly key: string
   readonly value: number | null
   readonly low?: number
   readonly high?: number
 }
 
-const timeOf = (key: string) => new Date(`${key}-15T00:00:00Z`)
+const timeOf = (key: string) => Date.parse(`${key}-15T00:00:00Z`)
 
 /** Two charts of win rate and margin % by month. The table below has the same data. */
 export function MonthCharts({ rows }: { rows: readonly Row[] }) {
@@ -86,15 +88,13 @@ function Plot({ points, width }: { points: readonly Point[]; width: number }) {
   const values = points.flatMap(({ value, low, high }) =>
     [value, low, high].filter((one) => one !== null && one !== undefined),
   )
-  const times = points.map(({ at }) => at.getTime())
-  const x = scaleTime()
-    .domain([Math.min(...times), Math.max(...times)])
-    .range([margins.left, width - margins.right])
-  const y = scaleLinear()
-    .domain([Math.min(0, ...values), Math.max(10, ...values)])
-    .nice(4)
-    .range([heightPx - margins.bottom, margins.top])
-  const xOf = ({ at }: Point) => (times.length === 1 ? width / 2 : x(at))
+  const times = points.map(({ at }) => at)
+  const x = scaleLinear([Math.min(...times), Math.max(...times)], [margins.left, width - margins.right])
+  const y = scaleLinear(
+    [Math.min(0, ...values), Math.max(10, ...values)],
+    [heightPx - margins.bottom, margins.top],
+  ).nice(5)
+  const xOf = ({ at }: Point) => x(at)
   const band = area<Point>()
     .defined(({ low, high }) => low !== undefined && high !== undefined)
     .x(xOf)
@@ -104,33 +104,26 @@ function Plot({ points, width }: { points: readonly Point[]; width: number }) {
     .defined(({ value }) => value !== null)
     .x(xOf)
     .y(({ value }) => y(value ?? 0))
-  const labelled = Math.max(1, Math.ceil(points.length / Math.max(2, Math.floor(width / 90))))
+  const every = Math.ceil(points.length / ticksWithin(x))
   return (
     <>
-      {y.ticks(4).map((tick) => (
-        <g key={tick} transform={`translate(0 ${y(tick)})`} fontSize={11}>
-          <line x1={margins.left} x2={width - margins.right} stroke="var(--chart-grid)" />
-          <text x={margins.left - 6} dy="0.32em" textAnchor="end" fill="var(--chart-ink)">
-            {tick}%
-          </text>
-        </g>
-      ))}
+      <Axes
+        x={x}
+        y={y}
+        across={(at) => [month(new Date(at).toISOString().slice(0, 7))]}
+        up={(value) => `${value}%`}
+        ticks={times.filter((_, index) => (times.length - 1 - index) % every === 0)}
+      />
       <path d={band([...points]) ?? ''} fill="var(--chart-band)" opacity={0.55} />
       <path d={curve([...points]) ?? ''} fill="none" stroke="var(--chart-accent)" strokeWidth={2} />
-      {points.map((point, index) => (
-        <g key={point.key}>
-          {point.value !== null && (
-            <circle cx={xOf(point)} cy={y(point.value)} r={3} fill="var(--chart-accent)">
-              <title>{`${month(point.key)}: ${percent(point.value)}`}</title>
+      {points.map(
+        ({ at, key, value }) =>
+          value !== null && (
+            <circle key={key} cx={x(at)} cy={y(value)} r={3} fill="var(--chart-accent)">
+              <title>{`${month(key)}: ${percent(value)}`}</title>
             </circle>
-          )}
-          {(points.length - 1 - index) % labelled === 0 && (
-            <text x={xOf(point)} y={heightPx - 6} fontSize={11} textAnchor="middle" fill="var(--chart-ink)">
-              {month(point.key)}
-            </text>
-          )}
-        </g>
-      ))}
+          ),
+      )}
     </>
   )
 }

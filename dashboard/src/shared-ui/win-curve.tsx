@@ -2,7 +2,8 @@ import { Text, VisuallyHidden } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { type ScaleLinear, scaleLinear } from 'd3-scale'
 import { area, curveMonotoneX, line } from 'd3-shape'
-import { type KeyboardEvent, type PointerEvent, useRef } from 'react'
+import { type PointerEvent, useRef } from 'react'
+import { Axes, valueAfter } from './axes.tsx'
 import {
   type CurvePoint,
   type CurveReading,
@@ -70,7 +71,7 @@ export function WinCurve(props: WinCurveProps) {
     first === undefined || last === undefined || width < 120
       ? null
       : {
-          x: scaleLinear([first.rate, last.rate], [margin.left, width - margin.right]),
+          x: scaleLinear([first.rate, last.rate], [margin.left, width - margin.right]).clamp(true),
           y: scaleLinear([0, 1], [height - margin.bottom, margin.top]),
           width,
           height,
@@ -99,7 +100,7 @@ export function WinCurve(props: WinCurveProps) {
 }
 
 function Drawing(props: WinCurveProps & { scales: Scales }) {
-  const { points, scales, quotes, optimum } = props
+  const { points, scales, quotes, optimum, miles } = props
   const { x, y, width, height } = scales
   const ribbon = (interval: (point: CurvePoint) => { low: number; high: number }) =>
     area<CurvePoint>()
@@ -120,7 +121,12 @@ function Drawing(props: WinCurveProps & { scales: Scales }) {
       aria-label="Chance of winning by rate. The table below has the same data."
       style={{ display: 'block' }}
     >
-      <Axes {...props} />
+      <Axes
+        x={x}
+        y={y}
+        across={(rate) => [roundDollars(rate), ...(miles ? [ratePerMile(rate / miles)] : [])]}
+        up={(share) => `${Math.round(share * 100)}%`}
+      />
       <path d={ribbon((point) => point.interval_95)} fill="var(--chart-band)" opacity={0.35} />
       <path d={ribbon((point) => point.interval_80)} fill="var(--chart-band)" opacity={0.75} />
       {optimum && <FlatZone scales={scales} optimum={optimum} />}
@@ -147,49 +153,9 @@ function diamond(x: number, y: number, size: number): string {
   return `M${x},${y - size}l${size},${size}l${-size},${size}l${-size},${-size}z`
 }
 
-function Axes({ scales: { x, y, width }, miles }: WinCurveProps & { scales: Scales }) {
-  const rates = x.ticks(Math.max(2, Math.floor(width / 95)))
-  return (
-    <g fontSize={11} fill="var(--chart-ink)">
-      {[0, 0.25, 0.5, 0.75, 1].map((share) => (
-        <g key={share}>
-          <line
-            x1={margin.left}
-            x2={width - margin.right}
-            y1={y(share)}
-            y2={y(share)}
-            stroke="var(--chart-grid)"
-          />
-          <text x={margin.left - 6} y={y(share) + 4} textAnchor="end">
-            {Math.round(share * 100)}%
-          </text>
-        </g>
-      ))}
-      {rates.map((rate) => (
-        <g key={rate} transform={`translate(${x(rate)},${y(0)})`}>
-          <line y2={5} stroke="var(--chart-ink)" />
-          <text y={26} textAnchor="middle">
-            {roundDollars(rate)}
-          </text>
-          {miles !== undefined && miles !== null && miles > 0 && (
-            <text y={40} textAnchor="middle" opacity={0.85}>
-              {ratePerMile(rate / miles)}
-            </text>
-          )}
-        </g>
-      ))}
-    </g>
-  )
-}
-
-function clampedTo(x: Scales['x'], rate: number): number {
-  const [low = 0, high = 0] = x.domain()
-  return x(Math.min(Math.max(rate, low), high))
-}
-
 /** The range of rates whose expected margin is close to the best, as a shaded area. */
 function FlatZone({ scales: { x, y }, optimum }: { scales: Scales; optimum: NonNullable<Known['optimum']> }) {
-  const [low, high] = [clampedTo(x, optimum.flat_zone.low), clampedTo(x, optimum.flat_zone.high)]
+  const [low, high] = [x(optimum.flat_zone.low), x(optimum.flat_zone.high)]
   return (
     <rect
       x={low}
@@ -226,29 +192,6 @@ function Rug({ scales: { x, y }, quotes }: { scales: Scales; quotes: NonNullable
   )
 }
 
-/** The rate after a key press; null for keys that do not move the handle. */
-function rateAfter(event: KeyboardEvent, rate: number, [low, high]: readonly [number, number]) {
-  const step = event.shiftKey ? wideStepDollars : stepDollars
-  switch (event.key) {
-    case 'ArrowRight':
-    case 'ArrowUp':
-      return rate + step
-    case 'ArrowLeft':
-    case 'ArrowDown':
-      return rate - step
-    case 'PageUp':
-      return rate + wideStepDollars
-    case 'PageDown':
-      return rate - wideStepDollars
-    case 'Home':
-      return low
-    case 'End':
-      return high
-    default:
-      return null
-  }
-}
-
 const handleSize = 28
 
 /** The visible part of the handle. It is smaller than the area that can be dragged. */
@@ -274,10 +217,6 @@ function handleRange(x: Scales['x']): readonly [low: number, high: number] {
   return [Math.ceil(low / stepDollars) * stepDollars, Math.floor(high / stepDollars) * stepDollars]
 }
 
-function clamp(rate: number, [low, high]: readonly [number, number]): number {
-  return Math.min(Math.max(rate, low), high)
-}
-
 function Handle({
   counts,
   onRate,
@@ -288,7 +227,7 @@ function Handle({
   const knob = useRef<HTMLDivElement>(null)
   const plot = useRef<HTMLDivElement>(null)
   const rates = handleRange(x)
-  const look = reading === null ? undefined : handleStyle(clampedTo(x, reading.rate), y(reading.probability))
+  const look = reading === null ? undefined : handleStyle(x(reading.rate), y(reading.probability))
   if (onRate === undefined)
     return reading === null ? null : (
       <div aria-hidden style={look}>
@@ -297,8 +236,8 @@ function Handle({
     )
   const follow = (event: PointerEvent) => {
     const left = plot.current?.getBoundingClientRect().left ?? 0
-    const rate = x.invert(event.clientX - left + margin.left)
-    onRate(clamp(Math.round(rate / stepDollars) * stepDollars, rates))
+    const rate = Math.round(x.invert(event.clientX - left + margin.left) / stepDollars) * stepDollars
+    onRate(Math.min(Math.max(rate, rates[0]), rates[1]))
   }
   const followDrag = (event: PointerEvent<HTMLElement>) => {
     if (event.currentTarget.hasPointerCapture(event.pointerId)) follow(event)
@@ -342,10 +281,10 @@ function Handle({
           }}
           onPointerMove={followDrag}
           onKeyDown={(event) => {
-            const rate = rateAfter(event, reading.rate, rates)
+            const rate = valueAfter(event, reading.rate, rates, [stepDollars, wideStepDollars])
             if (rate === null) return
             event.preventDefault()
-            onRate(clamp(rate, rates))
+            onRate(rate)
           }}
         >
           <Knob />
