@@ -1,10 +1,17 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { customerKey } from '#engine/customer-name.ts'
 import { useChange, useMay } from '../api/index.ts'
-import { CustomerInput, day, Failed, Section, useAddress, useNotice } from '../shared-ui/index.ts'
+import {
+  CustomerInput,
+  day,
+  Failed,
+  Section,
+  useAddress,
+  useNotice,
+  useSentForm,
+} from '../shared-ui/index.ts'
 import { useDecisions } from './customer-decisions.ts'
 import type { CustomerRecord } from './customer-record.ts'
 
@@ -63,7 +70,6 @@ function Aliases({
 
 /** Renames the customer, or merges it into an existing customer with the new name. Then opens the page of that name. */
 function RenameForm({ customer: { name, aliases } }: { customer: CustomerRecord }) {
-  const [typed, setTyped] = useState('')
   const rename = useChange('rename-customer')
   const { reopen } = useDecisions()
   const queries = useQueryClient()
@@ -83,37 +89,27 @@ function RenameForm({ customer: { name, aliases } }: { customer: CustomerRecord 
   const ownNames = new Set([name, ...aliases.map((alias) => alias.name)].map(customerKey))
   const undo = (after: string) =>
     ownNames.has(customerKey(after)) ? renameBack(after) : reopen({ name, other: after }, () => open(name))
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    rename.mutate(
-      { body: { name, new_name: typed.trim() } },
-      {
-        onSuccess: (after) => {
-          notify(`${name} counts for ${after.name} now.`, {
-            action: { label: 'Undo', run: () => undo(after.name) },
-          })
-          open(after.name)
-        },
-      },
-    )
-  }
-  const wrong = rename.error?.fieldError('/new_name')
+  const { input, submit, failed, isPending } = useSentForm(rename, {
+    initial: { new_name: '' },
+    sent: ({ new_name }) => ({ body: { name, new_name: new_name.trim() } }),
+    onSuccess: (after) => {
+      notify(`${name} counts for ${after.name} now.`, {
+        action: { label: 'Undo', run: () => undo(after.name) },
+      })
+      open(after.name)
+    },
+  })
   return (
     <form onSubmit={submit} aria-label="Rename or merge">
       <Group align="flex-start" gap="xs" wrap="nowrap" maw={480}>
         <div style={{ flexGrow: 1 }}>
-          <CustomerInput
-            label="New name, or the customer to merge it into"
-            value={typed}
-            onChange={setTyped}
-            error={wrong}
-          />
+          <CustomerInput label="New name, or the customer to merge it into" {...input('new_name')} />
         </div>
-        <Button type="submit" variant="default" mt={25} loading={rename.isPending}>
+        <Button type="submit" variant="default" mt={25} loading={isPending}>
           Rename
         </Button>
       </Group>
-      {rename.error !== null && wrong === undefined && <Failed error={rename.error} title="Not renamed" />}
+      {failed && <Failed error={failed} title="Not renamed" />}
     </form>
   )
 }

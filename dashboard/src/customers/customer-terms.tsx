@@ -1,9 +1,7 @@
 import { Button, Group, Text, TextInput } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { useChange, useMay } from '../api/index.ts'
-import { Failed, Section, TextLink, useNotice } from '../shared-ui/index.ts'
+import { Failed, Section, TextLink, useSentForm } from '../shared-ui/index.ts'
 import type { CustomerRecord } from './customer-record.ts'
 import { customerTermsInWords } from './customer-words.ts'
 
@@ -35,57 +33,36 @@ function paymentDaysOf(text: string): number | undefined {
 }
 
 function TermsForm({ customer }: { customer: CustomerRecord }) {
-  const [tier, setTier] = useState(customer.tier ?? '')
-  const [days, setDays] = useState(customer.payment_days === null ? '' : String(customer.payment_days))
-  const change = useChange('change-customer')
-  const queries = useQueryClient()
-  const notify = useNotice()
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    const payment_days = paymentDaysOf(days)
-    change.mutate(
-      {
+  const { input, submit, failed, isPending } = useSentForm(useChange('change-customer'), {
+    initial: { tier: customer.tier ?? '', payment_days: String(customer.payment_days ?? '') },
+    sent: ({ tier, ...typed }) => {
+      const payment_days = paymentDaysOf(typed.payment_days)
+      return {
         body: {
           name: customer.name,
           ...(tier.trim() === '' ? {} : { tier: tier.trim() }),
           ...(payment_days === undefined ? {} : { payment_days }),
         },
-      },
-      {
-        onSuccess: () => {
-          notify('Tier and payment terms saved.')
-          void queries.invalidateQueries()
-        },
-      },
-    )
-  }
-  const wrong = (field: string) => change.error?.fieldError(`/${field}`)
-  const isFieldError = wrong('tier') !== undefined || wrong('payment_days') !== undefined
+      }
+    },
+    saved: 'Tier and payment terms saved.',
+  })
   return (
     <form onSubmit={submit}>
       <Group align="flex-start" gap="sm">
-        <TextInput
-          label="Tier"
-          w={100}
-          value={tier}
-          onChange={(event) => setTier(event.currentTarget.value)}
-          error={wrong('tier')}
-          autoComplete="off"
-        />
+        <TextInput label="Tier" w={100} autoComplete="off" {...input('tier')} />
         <TextInput
           label="Pays in days"
           w={120}
           inputMode="numeric"
-          value={days}
-          onChange={(event) => setDays(event.currentTarget.value)}
-          error={wrong('payment_days')}
           autoComplete="off"
+          {...input('payment_days')}
         />
-        <Button type="submit" variant="default" mt={25} loading={change.isPending}>
+        <Button type="submit" variant="default" mt={25} loading={isPending}>
           Save
         </Button>
       </Group>
-      {change.error !== null && !isFieldError && <Failed error={change.error} title="Not saved" />}
+      {failed && <Failed error={failed} title="Not saved" />}
     </form>
   )
 }

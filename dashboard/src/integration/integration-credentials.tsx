@@ -2,38 +2,30 @@ import { Button, Group, Stack, Switch, TextInput } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import type { FormEvent, ReactNode } from 'react'
 import type { CallFailed } from '../api/index.ts'
-import { type Column, counted, DataTable, Failed, Loading } from '../shared-ui/index.ts'
+import { type Column, counted, DataTable, Failed, type FormInput, Loading } from '../shared-ui/index.ts'
 
 /** A form that creates a token or secret with a name. */
 export function CreateCredential({
   what,
   placeholder,
-  name,
-  setName,
-  pending,
-  error,
+  form: { input, submit, isPending, failed },
   failure,
-  create,
   children,
 }: {
   /** `token` or `secret`. */
   what: string
   placeholder?: string
-  name: string
-  setName: (name: string) => void
-  pending: boolean
-  error: CallFailed | null
-  /** Renders an error that is not about the name. */
+  form: {
+    readonly input: (field: 'name') => FormInput<string>
+    readonly submit: (event: FormEvent) => void
+    readonly isPending: boolean
+    readonly failed: CallFailed | null
+  }
+  /** Renders an error that is not about a field. */
   failure: (error: CallFailed) => ReactNode
-  create: () => void
   /** Further inputs, below the name. */
   children?: ReactNode
 }) {
-  const wrong = error?.fieldError('/name')
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    create()
-  }
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
@@ -43,18 +35,16 @@ export function CreateCredential({
             {...(placeholder === undefined ? {} : { placeholder })}
             autoComplete="off"
             w={{ base: '100%', xs: 320 }}
-            value={name}
-            onChange={(event) => setName(event.currentTarget.value)}
-            error={wrong}
             required
             withAsterisk={false}
+            {...input('name')}
           />
-          <Button type="submit" loading={pending}>
+          <Button type="submit" loading={isPending}>
             Create {what}
           </Button>
         </Group>
         {children}
-        {error !== null && wrong === undefined && failure(error)}
+        {failed && failure(failed)}
       </Stack>
     </form>
   )

@@ -1,6 +1,6 @@
 import { Button, Checkbox, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { type EventType, eventTypes } from '#contract/event-types.ts'
 import { eventEndpointsMax, secretOverlapHoursDefault } from '#contract/limits.ts'
 import { type Answer, useAnswer, useChange } from '../api/index.ts'
@@ -16,6 +16,7 @@ import {
   Nothing,
   Section,
   useNotice,
+  useSentForm,
 } from '../shared-ui/index.ts'
 import type { EventEndpoint } from './event-endpoint.ts'
 import { EventDeliveries } from './integration-deliveries.tsx'
@@ -93,24 +94,15 @@ const typeWords: Readonly<Record<EventType, string>> = {
 }
 
 function AddEndpoint({ added }: { added: (answer: Answer<'add-event-endpoint'>) => void }) {
-  const [url, setUrl] = useState('')
-  const [types, setTypes] = useState<string[]>([...eventTypes])
-  const add = useChange('add-event-endpoint')
-  const wrong = add.error?.fieldError('/url')
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    const chosen = eventTypes.filter((type) => types.includes(type))
-    if (chosen.length === 0) return
-    add.mutate(
-      { body: { url: url.trim(), event_types: chosen } },
-      {
-        onSuccess: (answer) => {
-          setUrl('')
-          added(answer)
-        },
-      },
-    )
-  }
+  const { input, submit, isPending, failed } = useSentForm(useChange('add-event-endpoint'), {
+    initial: { url: '', event_types: [...eventTypes] as string[] },
+    check: ({ event_types: types }) => (types.length === 0 ? { event_types: 'Choose at least one.' } : {}),
+    sent: ({ url, event_types: types }) => ({
+      body: { url: url.trim(), event_types: eventTypes.filter((type) => types.includes(type)) },
+    }),
+    clears: ['url'],
+    onSuccess: added,
+  })
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
@@ -121,24 +113,22 @@ function AddEndpoint({ added }: { added: (answer: Answer<'add-event-endpoint'>) 
             autoComplete="off"
             inputMode="url"
             w={{ base: '100%', xs: 420 }}
-            value={url}
-            onChange={(event) => setUrl(event.currentTarget.value)}
-            error={wrong}
             required
             withAsterisk={false}
+            {...input('url')}
           />
-          <Button type="submit" loading={add.isPending} disabled={types.length === 0}>
+          <Button type="submit" loading={isPending}>
             Add address
           </Button>
         </Group>
-        <Checkbox.Group label="Send an event when" value={types} onChange={setTypes}>
+        <Checkbox.Group label="Send an event when" {...input('event_types')}>
           <Group gap="md" mt={4}>
             {eventTypes.map((type) => (
               <Checkbox key={type} value={type} label={typeWords[type]} />
             ))}
           </Group>
         </Checkbox.Group>
-        {add.error !== null && wrong === undefined && <Failed error={add.error} title="Address not added" />}
+        {failed && <Failed error={failed} title="Address not added" />}
       </Stack>
     </form>
   )

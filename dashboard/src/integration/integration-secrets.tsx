@@ -13,6 +13,7 @@ import {
   Nothing,
   Section,
   useNotice,
+  useSentForm,
 } from '../shared-ui/index.ts'
 import { type NewCredentialsProps, useIntegrationAddress } from './integration-address.ts'
 import { CreateCredential, CredentialList } from './integration-credentials.tsx'
@@ -79,27 +80,20 @@ function CreateSecret({
   secrets: readonly Secret[]
   created: (answer: Answer<'create-signing-secret'>) => void
 }) {
-  const [name, setName] = useState('tms')
   const create = useChange('create-signing-secret')
+  const form = useSentForm(create, {
+    initial: { name: 'tms' },
+    sent: (body) => ({ body }),
+    onSuccess: (answer) => {
+      created(answer)
+      create.reset()
+    },
+  })
   return (
     <CreateCredential
       what="secret"
-      name={name}
-      setName={setName}
-      pending={create.isPending}
-      error={create.error}
-      failure={(error) => <SecretNotMade error={error} name={name} secrets={secrets} />}
-      create={() =>
-        create.mutate(
-          { body: { name } },
-          {
-            onSuccess: (answer) => {
-              created(answer)
-              create.reset()
-            },
-          },
-        )
-      }
+      form={form}
+      failure={(error) => <SecretNotMade error={error} name={form.values.name} secrets={secrets} />}
     />
   )
 }

@@ -16,6 +16,7 @@ import {
   Section,
   since,
   useNotice,
+  useSentForm,
 } from '../shared-ui/index.ts'
 import { type NewCredentialsProps, useIntegrationAddress } from './integration-address.ts'
 import { CreateCredential, CredentialList } from './integration-credentials.tsx'
@@ -73,71 +74,40 @@ export function IntegrationTokens({ newCredentials, setNewCredentials }: NewCred
   )
 }
 
-/** The scopes of a new token that an admin has not chosen: the least privilege. */
-const leastScopes: readonly string[] = ['read' satisfies TokenScope]
-
 function CreateToken({ created }: { created: (answer: Answer<'create-service-token'>) => void }) {
-  const [name, setName] = useState('')
-  const [scopes, setScopes] = useState(leastScopes)
   const create = useChange('create-service-token')
-  const wrongScope = create.error?.fieldError('/scope')
+  const form = useSentForm(create, {
+    // The scope of a new token that an admin has not chosen: the least privilege.
+    initial: { name: '', scope: ['read' satisfies TokenScope] as string[] },
+    check: ({ scope }) => (scope.length === 0 ? { scope: 'Choose at least one.' } : {}),
+    sent: ({ name, scope }) => ({ body: { name, scope: scope.join(' ') } }),
+    clears: ['name', 'scope'],
+    onSuccess: (answer) => {
+      created(answer)
+      // Removes the plaintext from memory.
+      create.reset()
+    },
+  })
   return (
     <CreateCredential
       what="token"
       placeholder="McLeod production"
-      name={name}
-      setName={setName}
-      pending={create.isPending}
-      error={create.error}
-      failure={(error) =>
-        wrongScope === undefined ? <Failed error={error} title="Token not created" /> : null
-      }
-      create={() =>
-        create.mutate(
-          { body: { name, scope: scopes.join(' ') } },
-          {
-            onSuccess: (answer) => {
-              setName('')
-              setScopes(leastScopes)
-              created(answer)
-              // Removes the plaintext from memory.
-              create.reset()
-            },
-          },
-        )
-      }
+      form={form}
+      failure={(error) => <Failed error={error} title="Token not created" />}
     >
-      <ScopeChoice
-        scopes={scopes}
-        setScopes={setScopes}
-        error={scopes.length === 0 ? 'Choose at least one.' : wrongScope}
-      />
+      <Checkbox.Group label="What the token permits" {...form.input('scope')}>
+        <Stack gap="xs" mt="xs">
+          {tokenScopeNames.map((scope) => (
+            <Checkbox
+              key={scope}
+              value={scope}
+              label={`${tokenScopes[scope].title} (${scope})`}
+              description={tokenScopes[scope].permits}
+            />
+          ))}
+        </Stack>
+      </Checkbox.Group>
     </CreateCredential>
-  )
-}
-
-function ScopeChoice({
-  scopes,
-  setScopes,
-  error,
-}: {
-  scopes: readonly string[]
-  setScopes: (scopes: string[]) => void
-  error: string | undefined
-}) {
-  return (
-    <Checkbox.Group label="What the token permits" value={[...scopes]} onChange={setScopes} error={error}>
-      <Stack gap="xs" mt="xs">
-        {tokenScopeNames.map((scope) => (
-          <Checkbox
-            key={scope}
-            value={scope}
-            label={`${tokenScopes[scope].title} (${scope})`}
-            description={tokenScopes[scope].permits}
-          />
-        ))}
-      </Stack>
-    </Checkbox.Group>
   )
 }
 

@@ -1,10 +1,17 @@
 import { Button, Group, NativeSelect, Paper, SimpleGrid, Stack, TextInput, Title } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
-import { type Body, useChange } from '../api/index.ts'
-import { type AddressParams, EquipmentInput, Failed, readDollars, useNotice } from '../shared-ui/index.ts'
+import { useMutation } from '@tanstack/react-query'
+import { type Answer, type Body, CallFailed, call } from '../api/index.ts'
+import {
+  type AddressParams,
+  EquipmentInput,
+  Failed,
+  type FormInput,
+  readDollars,
+  useSentForm,
+} from '../shared-ui/index.ts'
 
 type Sent = Body<'add-market-rates'>['rates'][number]
+type Saved = Extract<Answer<'add-market-rates'>['results'][number], { status: 200 }>
 
 const scopes: Readonly<Record<NonNullable<Sent['scope']>, string>> = {
   lane: 'City pair',
@@ -53,6 +60,21 @@ function rateOf(fields: Fields): Sent {
   return Object.fromEntries(filled) as unknown as Sent
 }
 
+/**
+ * Saves a rate.
+ *
+ * @throws CallFailed with the errors of its fields
+ */
+async function addRate(rate: Sent): Promise<Saved> {
+  const { results } = await call('add-market-rates', { body: { rates: [rate] } })
+  const [result] = results
+  if (result?.status === 200) return result
+  throw new CallFailed('validation-failed', result?.detail ?? '', {
+    status: 422,
+    errors: result?.errors ?? [],
+  })
+}
+
 const basisChoices = [
   { value: 'all_in', label: 'All-in: with fuel' },
   { value: 'linehaul', label: 'Linehaul: without fuel' },
@@ -64,37 +86,13 @@ const kindChoices = [
 
 /** The form for one market rate. */
 export function AddRate({ search }: { search: AddressParams }) {
-  const [fields, setFields] = useState(() => startOf(search))
-  const [wrong, setWrong] = useState<Readonly<Record<string, string>>>({})
-  const add = useChange('add-market-rates')
-  const queries = useQueryClient()
-  const notify = useNotice()
-  const set = (name: keyof Fields) => (value: string) => setFields((before) => ({ ...before, [name]: value }))
-  const input = (name: keyof Fields) => ({
-    value: fields[name],
-    onChange: (event: { currentTarget: { value: string } }) => set(name)(event.currentTarget.value),
-    error: wrong[name],
+  const add = useMutation<Saved, CallFailed, Sent>({ mutationFn: addRate })
+  const { input, submit, failed, isPending } = useSentForm(add, {
+    initial: startOf(search),
+    sent: rateOf,
+    saved: (_, { origin, destination }) => `The market rate from ${origin} to ${destination} is saved.`,
+    clears: ['low', 'mid', 'high', 'sample'],
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    setWrong({})
-    add.mutate(
-      { body: { rates: [rateOf(fields)] } },
-      {
-        onSuccess: ({ results: [result] }) => {
-          if (result === undefined) return
-          if (result.status !== 200) {
-            const errors = 'errors' in result ? (result.errors ?? []) : []
-            setWrong(Object.fromEntries(errors.map(({ pointer, detail }) => [pointer.slice(1), detail])))
-            return
-          }
-          void queries.invalidateQueries()
-          notify(`The market rate from ${result.origin} to ${result.destination} is saved.`)
-          setFields((before) => ({ ...before, low: '', mid: '', high: '', sample: '' }))
-        },
-      },
-    )
-  }
   return (
     <Paper withBorder p="md" component="form" onSubmit={submit} aria-label="Enter a market rate">
       <Stack gap="sm">
@@ -109,21 +107,16 @@ export function AddRate({ search }: { search: AddressParams }) {
         <SimpleGrid cols={2} spacing="sm">
           <TextInput label="Origin" required {...input('origin')} />
           <TextInput label="Destination" required {...input('destination')} />
-          <EquipmentInput
-            label="Equipment"
-            value={fields.equipment}
-            onChange={set('equipment')}
-            error={wrong.equipment}
-          />
+          <EquipmentInput label="Equipment" {...input('equipment')} />
           <NativeSelect label="Basis" {...input('basis')} data={basisChoices} />
           <NativeSelect label="Kind" {...input('kind')} data={kindChoices} />
           <NativeSelect label="Currency" {...input('currency')} data={['USD', 'CAD', 'MXN']} />
           <TextInput label="Source" required placeholder="DAT" {...input('source')} />
         </SimpleGrid>
         <RateFields input={input} />
-        {add.error !== null && <Failed error={add.error} title="The rate was not saved" />}
+        {failed && <Failed error={failed} title="The rate was not saved" />}
         <Group justify="flex-end">
-          <Button type="submit" loading={add.isPending}>
+          <Button type="submit" loading={isPending}>
             Save the rate
           </Button>
         </Group>
@@ -132,14 +125,8 @@ export function AddRate({ search }: { search: AddressParams }) {
   )
 }
 
-type Input = (name: keyof Fields) => {
-  readonly value: string
-  readonly onChange: (event: { currentTarget: { value: string } }) => void
-  readonly error: string | undefined
-}
-
 /** The fields for amounts and dates. A phone has two in a row, because dates do not fit in a third. */
-function RateFields({ input }: { input: Input }) {
+function RateFields({ input }: { input: (name: keyof Fields) => FormInput<string> }) {
   return (
     <SimpleGrid cols={{ base: 2, xs: 3 }} spacing="sm">
       <TextInput label="Low" inputMode="decimal" {...input('low')} />

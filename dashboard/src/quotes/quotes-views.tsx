@@ -1,10 +1,11 @@
 import { IconBookmark, IconCheck, IconChevronDown } from 'virtual:tabler-icons'
 import { Button, Group, Menu, Modal, Stack, Text, TextInput } from '@mantine/core'
-import { type FormEvent, useEffect, useState } from 'react'
+import { useMutation } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
 import { labelLengthMax } from '#contract/limits.ts'
 import type { QuoteListSettings, QuoteView } from '#contract/quote-list-settings.ts'
-import { CallFailed, useAnswer } from '../api/index.ts'
-import { ConfirmDialog, count, Heed } from '../shared-ui/index.ts'
+import { type CallFailed, useAnswer } from '../api/index.ts'
+import { ConfirmDialog, count, Failed, Heed, useSentForm } from '../shared-ui/index.ts'
 import { type QuotesPlace, savedQuery, unknownFilters, viewOfQuery } from './quotes-address.ts'
 import { allQuotes, isBuiltIn, isSameName, pendingTooLong, type QuotesSettings } from './quotes-settings.ts'
 
@@ -212,40 +213,27 @@ function NameDialog({
   onSave: (name: string) => Promise<void>
   onClose: () => void
 }) {
-  const [name, setName] = useState(before)
-  const [isSaving, setIsSaving] = useState(false)
-  const [error, setError] = useState<string | null>(null)
-  const submit = async (event: FormEvent) => {
-    event.preventDefault()
-    setIsSaving(true)
-    try {
-      await onSave(name.trim())
-      onClose()
-    } catch (failure) {
-      setError(
-        failure instanceof CallFailed
-          ? (failure.errors[0]?.detail ?? failure.message)
-          : 'An error occurred in this page. Reload it.',
-      )
-      setIsSaving(false)
-    }
-  }
+  const save = useMutation<void, CallFailed, string>({ mutationFn: onSave })
+  const { values, input, submit, failed, isPending } = useSentForm(save, {
+    initial: { name: before },
+    sent: ({ name }) => name.trim(),
+    onSuccess: onClose,
+  })
   return (
     <Modal opened onClose={onClose} title={title} size="sm" closeButtonProps={{ 'aria-label': 'Close' }}>
-      <form onSubmit={(event) => void submit(event)}>
+      <form onSubmit={submit}>
         <Stack>
           <TextInput
             label="Name"
             description="Filters, order and columns are saved with it. Only you see it."
-            value={name}
             maxLength={labelLengthMax}
-            onChange={({ currentTarget }) => setName(currentTarget.value)}
-            error={error}
             required
             data-autofocus
+            {...input('name')}
           />
+          {failed && <Failed error={failed} title="Not saved" />}
           <Group>
-            <Button type="submit" loading={isSaving} disabled={name.trim() === ''}>
+            <Button type="submit" loading={isPending} disabled={values.name.trim() === ''}>
               Save
             </Button>
             <Button variant="default" onClick={onClose}>

@@ -1,9 +1,9 @@
 import { Button, Chip, Group, Modal, Stack, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import type { Quote } from '#contract/quote.ts'
 import { quotesHaveChanged, showQuote, useChange } from '../api/index.ts'
-import { Failed, laneName, useNotice } from '../shared-ui/index.ts'
+import { Failed, laneName, useNotice, useSentForm } from '../shared-ui/index.ts'
 
 const usualReasons = ['Mistyped rate', 'Wrong lane', 'Duplicate', 'Test'] as const
 
@@ -64,26 +64,20 @@ function VoidForm({
   restore: (quote: Quote) => void
   close: () => void
 }) {
-  const [reason, setReason] = useState('')
   const queries = useQueryClient()
   const notify = useNotice()
-  const change = useChange('void-quote')
-  const wrong = change.error?.fieldError('/reason')
   const { lane_ref } = quote
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    change.mutate(
-      { params: { lane_ref }, body: { reason } },
-      {
-        onSuccess: (voided) => {
-          close()
-          showQuote(queries, voided)
-          notify(`${lane_ref} is void`, { action: { label: 'Undo', run: () => restore(voided) } })
-          void quotesHaveChanged(queries, [lane_ref])
-        },
-      },
-    )
-  }
+  const { input, submit, failed, isPending } = useSentForm(useChange('void-quote'), {
+    initial: { reason: '' },
+    sent: (body) => ({ params: { lane_ref }, body }),
+    onSuccess: (voided) => {
+      close()
+      showQuote(queries, voided)
+      notify(`${lane_ref} is void`, { action: { label: 'Undo', run: () => restore(voided) } })
+      void quotesHaveChanged(queries, [lane_ref])
+    },
+  })
+  const reason = input('reason')
   return (
     <form onSubmit={submit}>
       <Stack>
@@ -91,7 +85,7 @@ function VoidForm({
           {laneName(quote.origin, quote.destination)} stays readable, and no statistic counts it. You can
           restore it at any time.
         </Text>
-        <Chip.Group value={reason} onChange={(value) => setReason(String(value))}>
+        <Chip.Group value={reason.value} onChange={(value) => reason.onChange(String(value))}>
           <Group gap="xs">
             {usualReasons.map((usual) => (
               <Chip key={usual} value={usual} size="xs">
@@ -100,19 +94,10 @@ function VoidForm({
             ))}
           </Group>
         </Chip.Group>
-        <TextInput
-          label="Reason"
-          data-autofocus
-          required
-          value={reason}
-          onChange={(event) => setReason(event.currentTarget.value)}
-          error={wrong}
-        />
-        {change.error !== null && wrong === undefined && (
-          <Failed error={change.error} title="The quote was not voided" />
-        )}
+        <TextInput label="Reason" data-autofocus required {...reason} />
+        {failed && <Failed error={failed} title="The quote was not voided" />}
         <Group justify="flex-end">
-          <Button type="submit" loading={change.isPending}>
+          <Button type="submit" loading={isPending}>
             Void quote
           </Button>
         </Group>

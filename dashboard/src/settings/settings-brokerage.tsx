@@ -1,146 +1,104 @@
-import { Button, Group, Radio, Stack, TextInput } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
-import { type Answer, type Body, type CallFailed, useChange } from '../api/index.ts'
-import { Failed, type Method, methods, rateTypeNames, useNotice } from '../shared-ui/index.ts'
+import { Button, Group, Radio, Stack, Text, TextInput } from '@mantine/core'
+import { type Answer, useChange } from '../api/index.ts'
+import { Failed, type FormInput, methods, rateTypeNames, useSentForm } from '../shared-ui/index.ts'
 import { SettingChoice } from './settings-choice.tsx'
-import { type ExpiredCounts, ExpiryInputs } from './settings-expiry.tsx'
 import { TimeZoneInput } from './settings-time-zone.tsx'
 
 type Brokerage = Answer<'me'>['tenant']
 
-const asText = (amount: number | null) => (amount === null ? '' : String(amount))
+const asText = (amount: number | null) => String(amount ?? '')
+/** An empty field is no minimum or limit, which the API represents as 0. */
+const amountOf = (text: string) => Number(text.replaceAll(/[$,%\s]/g, '') || '0')
 
-interface Floors {
-  readonly margin_pct: string
-  readonly margin: string
-  readonly rate_per_mile: string
-}
+const floorFields = [
+  { field: 'margin_pct', label: 'Minimum margin, % of the rate', unit: '%' },
+  { field: 'margin', label: 'Minimum margin per load, dollars', unit: '$' },
+  { field: 'rate_per_mile', label: 'Minimum rate per loaded mile', unit: '$/mi' },
+] as const
 
-function floorsAsText({ floors }: Brokerage): Floors {
+/** The values of the form. Amounts are texts. */
+function fieldsOf({ floors, quote_expiry, ...tenant }: Brokerage) {
   return {
+    name: tenant.name,
+    time_zone: tenant.time_zone,
+    date_order: tenant.date_order,
     margin_pct: asText(floors.margin_pct),
     margin: asText(floors.margin),
     rate_per_mile: asText(floors.rate_per_mile),
+    valid_days: asText(quote_expiry.valid_days),
+    counts_as: quote_expiry.counts_as,
+    default_basis: tenant.default_basis,
+    default_rate_type: tenant.default_rate_type,
+    integration_pool: tenant.integration_pool,
+    win_probability_method: tenant.win_probability_method,
   }
 }
+type Fields = ReturnType<typeof fieldsOf>
 
-/** The minimums as numbers. An empty field is no minimum, which the API represents as 0. */
-function amountsOf(floors: Floors): { readonly [Field in keyof Floors]: number } {
-  const amount = (text: string) => Number(text.replaceAll(/[$,%\s]/g, '') || '0')
+function bodyOf({ margin_pct, margin, rate_per_mile, valid_days, counts_as, ...body }: Fields) {
   return {
-    margin_pct: amount(floors.margin_pct),
-    margin: amount(floors.margin),
-    rate_per_mile: amount(floors.rate_per_mile),
+    ...body,
+    floors: {
+      margin_pct: amountOf(margin_pct),
+      margin: amountOf(margin),
+      rate_per_mile: amountOf(rate_per_mile),
+    },
+    quote_expiry: { valid_days: amountOf(valid_days), counts_as },
   }
 }
 
-function wrongInWords(
-  field: string,
-  notNumbers: readonly string[],
-  error: CallFailed | null,
-): string | undefined {
-  if (notNumbers.includes(field)) {
-    return `Enter a number, or leave the field empty for ${field === 'valid_days' ? 'no limit' : 'no minimum'}.`
-  }
-  return (
-    error?.fieldError(`/floors/${field}`) ??
-    error?.fieldError(`/quote_expiry/${field}`) ??
-    error?.fieldError(`/${field}`)
+/** The errors of amounts that are not numbers. */
+function notNumbers(fields: Fields): Partial<Record<keyof Fields, string>> {
+  const wrong = (['margin_pct', 'margin', 'rate_per_mile', 'valid_days'] as const).filter((field) =>
+    Number.isNaN(amountOf(fields[field])),
   )
-}
-
-function NameInput({
-  name,
-  onChange,
-  ...input
-}: {
-  name: string
-  onChange: (name: string) => void
-  error: string | undefined
-  disabled: boolean
-}) {
-  return (
-    <TextInput
-      label="Brokerage name"
-      maw={420}
-      value={name}
-      onChange={(event) => onChange(event.currentTarget.value)}
-      required
-      {...input}
-    />
+  return Object.fromEntries(
+    wrong.map((field) => [
+      field,
+      `Enter a number, or leave the field empty for ${field === 'valid_days' ? 'no limit' : 'no minimum'}.`,
+    ]),
   )
 }
 
 /** The brokerage's name, its time zone, the counting method of win_probability, and the minimum rates. */
 export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayChange: boolean }) {
-  const [name, setName] = useState(tenant.name)
-  const [method, setMethod] = useState<Method>(tenant.win_probability_method)
-  const [zone, setZone] = useState(tenant.time_zone)
-  const [dateOrder, setDateOrder] = useState(tenant.date_order)
-  const [floors, setFloors] = useState(() => floorsAsText(tenant))
-  const [validDays, setValidDays] = useState(asText(tenant.quote_expiry.valid_days))
-  const [expiredCounts, setExpiredCounts] = useState<ExpiredCounts>(tenant.quote_expiry.counts_as)
-  const [basis, setBasis] = useState(tenant.default_basis)
-  const [pools, setPools] = useState<PoolSettings>(tenant)
-  const [notNumbers, setNotNumbers] = useState<readonly string[]>([])
-  const change = useChange('update-tenant')
-  const queries = useQueryClient()
-  const notify = useNotice()
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    const amounts = amountsOf(floors)
-    const days = Number(validDays.trim() || '0')
-    const wrong = Object.entries({ ...amounts, valid_days: days }).flatMap(([field, amount]) =>
-      Number.isNaN(amount) ? [field] : [],
-    )
-    setNotNumbers(wrong)
-    if (wrong.length > 0) return
-    const body: Body<'update-tenant'> = {
-      name,
-      win_probability_method: method,
-      floors: amounts,
-      time_zone: zone,
-      date_order: dateOrder,
-      quote_expiry: { valid_days: days, counts_as: expiredCounts },
-      default_basis: basis,
-      ...poolsOf(pools),
-    }
-    change.mutate(
-      { body },
-      {
-        onSuccess: () => {
-          notify('Settings saved.')
-          void queries.invalidateQueries()
-        },
-      },
-    )
-  }
-  const wrong = (field: string) => wrongInWords(field, notNumbers, change.error)
-  const isFieldError = ['name', 'time_zone', 'valid_days', ...Object.keys(floors)].some(
-    (field) => wrong(field) !== undefined,
-  )
+  const form = useSentForm(useChange('update-tenant'), {
+    initial: fieldsOf(tenant),
+    check: notNumbers,
+    sent: (fields) => ({ body: bodyOf(fields) }),
+    saved: 'Settings saved.',
+  })
+  const input = <Field extends keyof Fields>(field: Field) => ({
+    ...form.input(field),
+    disabled: !mayChange,
+  })
   return (
-    <form onSubmit={submit}>
+    <form onSubmit={form.submit}>
       <Stack maw={720}>
-        <NameInput name={name} onChange={setName} error={wrong('name')} disabled={!mayChange} />
-        <TimeZoneInput zone={zone} onChange={setZone} error={wrong('time_zone')} disabled={!mayChange} />
-        <DateOrderChoice order={dateOrder} onChange={setDateOrder} disabled={!mayChange} />
-        <FloorInputs floors={floors} onChange={setFloors} wrong={wrong} disabled={!mayChange} />
-        <ExpiryInputs
-          days={validDays}
-          onDays={setValidDays}
-          counts={expiredCounts}
-          onCounts={setExpiredCounts}
-          wrong={wrong('valid_days')}
-          disabled={!mayChange}
+        <TextInput label="Brokerage name" maw={420} required {...input('name')} />
+        <TimeZoneInput {...input('time_zone')} />
+        <SettingChoice
+          label="Dates of files such as 3/1/2026 are"
+          description="If a file has a date such as 25/3/2026, that date decides."
+          choices={{ month_first: 'month first: March 1', day_first: 'day first: 3 January' }}
+          {...input('date_order')}
         />
-        <BasisChoice basis={basis} onChange={setBasis} disabled={!mayChange} />
-        <RateTypeSettings pools={pools} onChange={setPools} disabled={!mayChange} />
-        <MethodChoice method={method} onChange={setMethod} disabled={!mayChange} />
-        {change.error !== null && !isFieldError && <Failed error={change.error} title="Settings not saved" />}
+        <Group align="flex-start" grow preventGrowOverflow={false}>
+          {floorFields.map(({ field, label, unit }) => (
+            <TextInput
+              key={field}
+              label={label}
+              inputMode="decimal"
+              rightSection={<span aria-hidden>{unit}</span>}
+              rightSectionWidth={48}
+              {...input(field)}
+            />
+          ))}
+        </Group>
+        <PricedAndCounted input={input} />
+        {form.failed && <Failed error={form.failed} title="Settings not saved" />}
         {mayChange && (
-          <Button type="submit" loading={change.isPending} style={{ alignSelf: 'flex-start' }}>
+          <Button type="submit" loading={form.isPending} style={{ alignSelf: 'flex-start' }}>
             Save settings
           </Button>
         )}
@@ -149,158 +107,69 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
   )
 }
 
-type DateOrder = Brokerage['date_order']
-
-/** The choice of the order of day and month in files that do not show it. */
-function DateOrderChoice({
-  order,
-  onChange,
-  disabled,
+/** When quotes expire, and how quotes are read and counted. */
+function PricedAndCounted({
+  input,
 }: {
-  order: DateOrder
-  onChange: (order: DateOrder) => void
-  disabled: boolean
+  input: <Field extends keyof Fields>(field: Field) => FormInput<Fields[Field]> & { disabled: boolean }
 }) {
+  const { disabled, ...method } = input('win_probability_method')
   return (
-    <SettingChoice
-      label="Dates of files such as 3/1/2026 are"
-      description="If a file has a date such as 25/3/2026, that date decides."
-      value={order}
-      choices={{ month_first: 'month first: March 1', day_first: 'day first: 3 January' }}
-      onChange={onChange}
-      disabled={disabled}
-    />
-  )
-}
-
-type Basis = Brokerage['default_basis']
-
-/** The choice of the basis of amounts that state none. */
-function BasisChoice({
-  basis,
-  onChange,
-  disabled,
-}: {
-  basis: Basis
-  onChange: (basis: Basis) => void
-  disabled: boolean
-}) {
-  return (
-    <SettingChoice
-      label="Rates and costs are, unless a quote says something else"
-      description="Statistics compare amounts on this basis. An amount on the other basis is converted by its fuel charge, or not counted."
-      value={basis}
-      choices={{
-        all_in: 'all-in: with fuel and accessorials',
-        linehaul: 'linehaul: without fuel and accessorials',
-      }}
-      onChange={onChange}
-      disabled={disabled}
-    />
-  )
-}
-
-type PoolSettings = Pick<Brokerage, 'default_rate_type' | 'integration_pool'>
-
-const poolsOf = ({ default_rate_type, integration_pool }: PoolSettings): PoolSettings => ({
-  default_rate_type,
-  integration_pool,
-})
-
-/** The rate type of quotes that state none, and the rate types that the integration interface counts. */
-function RateTypeSettings({
-  pools,
-  onChange,
-  disabled,
-}: {
-  pools: PoolSettings
-  onChange: (pools: PoolSettings) => void
-  disabled: boolean
-}) {
-  return (
-    <Group align="flex-start" grow preventGrowOverflow={false}>
-      <SettingChoice
-        label="Quotes are, unless they say something else"
-        description="Statistics, estimates and costs of spot and contract quotes are separate."
-        value={pools.default_rate_type}
-        choices={rateTypeNames}
-        onChange={(default_rate_type) => onChange({ ...pools, default_rate_type })}
-        disabled={disabled}
-        isWide
-      />
-      <SettingChoice
-        label="The integration interface counts"
-        description="For markup and lane insight of calls that do not say a rate type."
-        value={pools.integration_pool}
-        choices={{ all: 'Spot and contract', ...rateTypeNames }}
-        onChange={(integration_pool) => onChange({ ...pools, integration_pool })}
-        disabled={disabled}
-        isWide
-      />
-    </Group>
-  )
-}
-
-const floorFields = [
-  { field: 'margin_pct', label: 'Minimum margin, % of the rate', unit: '%' },
-  { field: 'margin', label: 'Minimum margin per load, dollars', unit: '$' },
-  { field: 'rate_per_mile', label: 'Minimum rate per loaded mile', unit: '$/mi' },
-] as const
-
-function FloorInputs({
-  floors,
-  onChange,
-  wrong,
-  disabled,
-}: {
-  floors: Floors
-  onChange: (change: (floors: Floors) => Floors) => void
-  wrong: (field: string) => string | undefined
-  disabled: boolean
-}) {
-  return (
-    <Group align="flex-start" grow preventGrowOverflow={false}>
-      {floorFields.map(({ field, label, unit }) => (
+    <>
+      <Stack gap="xs">
         <TextInput
-          key={field}
-          label={label}
-          inputMode="decimal"
-          rightSection={<span aria-hidden>{unit}</span>}
-          rightSectionWidth={48}
-          value={floors[field]}
-          onChange={(event) => {
-            const { value } = event.currentTarget
-            onChange((all) => ({ ...all, [field]: value }))
-          }}
-          error={wrong(field)}
-          disabled={disabled}
+          label="A quote is valid for, days"
+          description="A pending quote without a date of its own expires after this time. Leave it empty, and quotes stay pending."
+          inputMode="numeric"
+          maw={420}
+          {...input('valid_days')}
         />
-      ))}
-    </Group>
-  )
-}
-
-function MethodChoice({
-  method,
-  onChange,
-  disabled,
-}: {
-  method: Method
-  onChange: (method: Method) => void
-  disabled: boolean
-}) {
-  return (
-    <Radio.Group
-      label="How the API calculates win_probability"
-      description="This setting does not affect the calibrated estimate on the quote desk."
-      value={method}
-      onChange={(value) => onChange(value as Method)}
-    >
-      <Stack gap="xs" mt="xs">
-        {methods.map(({ value, label, description }) => (
-          <Radio key={value} value={value} label={label} description={description} disabled={disabled} />
-        ))}
+        <SettingChoice
+          label="Statistics count an expired quote as"
+          choices={{ pending: 'pending: nobody knows the answer', lost: 'lost: no answer is a no' }}
+          {...input('counts_as')}
+        />
+        <Text size="xs" c="dimmed">
+          An outcome or a booking that arrives later replaces the expiry.
+        </Text>
       </Stack>
-    </Radio.Group>
+      <SettingChoice
+        label="Rates and costs are, unless a quote says something else"
+        description="Statistics compare amounts on this basis. An amount on the other basis is converted by its fuel charge, or not counted."
+        choices={{
+          all_in: 'all-in: with fuel and accessorials',
+          linehaul: 'linehaul: without fuel and accessorials',
+        }}
+        {...input('default_basis')}
+      />
+      <Group align="flex-start" grow preventGrowOverflow={false}>
+        <SettingChoice
+          label="Quotes are, unless they say something else"
+          description="Statistics, estimates and costs of spot and contract quotes are separate."
+          choices={rateTypeNames}
+          isWide
+          {...input('default_rate_type')}
+        />
+        <SettingChoice
+          label="The integration interface counts"
+          description="For markup and lane insight of calls that do not say a rate type."
+          choices={{ all: 'Spot and contract', ...rateTypeNames }}
+          isWide
+          {...input('integration_pool')}
+        />
+      </Group>
+      <Radio.Group
+        label="How the API calculates win_probability"
+        description="This setting does not affect the calibrated estimate on the quote desk."
+        {...method}
+        onChange={(value) => method.onChange(value as typeof method.value)}
+      >
+        <Stack gap="xs" mt="xs">
+          {methods.map(({ value, label, description }) => (
+            <Radio key={value} value={value} label={label} description={description} disabled={disabled} />
+          ))}
+        </Stack>
+      </Radio.Group>
+    </>
   )
 }

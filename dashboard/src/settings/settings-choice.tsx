@@ -15,6 +15,7 @@ export function SettingChoice<Value extends string>({
   choices: Readonly<Record<Value, string>>
   onChange: (value: Value) => void
   disabled: boolean
+  error: string | undefined
   /** Whether it fills its place. Otherwise, it is as wide as other fields. */
   isWide?: boolean
 }) {

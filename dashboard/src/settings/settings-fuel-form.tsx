@@ -10,11 +10,9 @@ import {
   TextInput,
   Title,
 } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
 import { fuelPeriodsMax } from '#contract/limits.ts'
 import { type CallFailed, useChange } from '../api/index.ts'
-import { CustomerInput, Failed, useNotice } from '../shared-ui/index.ts'
+import { CustomerInput, Failed, useSentForm } from '../shared-ui/index.ts'
 import { draftOf, emptyPeriod, type FuelPeriod, type PeriodDraft, sentPeriod } from './settings-fuel-words.ts'
 
 type Owner =
@@ -32,31 +30,36 @@ export function ScheduleForm({
   periods: readonly FuelPeriod[]
   close: () => void
 }) {
-  const [customer, setCustomer] = useState(owner.kind === 'customer' ? owner.name : '')
-  const [periods, setPeriods] = useState(() => (stored.length === 0 ? [emptyPeriod()] : stored.map(draftOf)))
-  const whose = owner.kind === 'brokerage' ? 'your brokerage' : customer.trim()
-  const title = owner.kind === 'new customer' ? 'Add the schedule of a customer' : `The schedule of ${whose}`
-  const { save, send } = useSaving(whose, close)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    send(owner.kind === 'brokerage' ? null : customer.trim(), periods)
-  }
+  const save = useChange('change-fuel-schedule')
+  const { values, set, input, submit, isPending } = useSentForm(save, {
+    initial: {
+      customer_name: owner.kind === 'customer' ? owner.name : '',
+      periods: stored.length === 0 ? [emptyPeriod()] : stored.map(draftOf),
+    },
+    sent: ({ customer_name, periods }) => ({
+      body: {
+        ...(owner.kind === 'brokerage' ? {} : { customer_name: customer_name.trim() }),
+        periods: periods.map(sentPeriod),
+      },
+    }),
+    saved: ({ customer_name }) => `The schedule of ${customer_name.trim() || 'your brokerage'} is saved.`,
+    onSuccess: close,
+  })
+  const { periods } = values
+  const title =
+    owner.kind === 'new customer'
+      ? 'Add the schedule of a customer'
+      : `The schedule of ${owner.kind === 'customer' ? owner.name : 'your brokerage'}`
+  const setPeriods = (next: PeriodDraft[]) => set('periods', next)
   const change = (key: string, next: Partial<PeriodDraft>) =>
-    setPeriods((all) => all.map((one) => (one.key === key ? { ...one, ...next } : one)))
+    setPeriods(periods.map((one) => (one.key === key ? { ...one, ...next } : one)))
   return (
     <Paper withBorder p="md" component="form" onSubmit={submit} aria-label={title} noValidate>
       <Stack gap="sm">
         <Title order={3} size="h5">
           {title}
         </Title>
-        {owner.kind === 'new customer' && (
-          <CustomerInput
-            label="Customer"
-            value={customer}
-            onChange={setCustomer}
-            error={save.error?.fieldError('/customer_name')}
-          />
-        )}
+        {owner.kind === 'new customer' && <CustomerInput label="Customer" {...input('customer_name')} />}
         {periods.map((period, index) => (
           <PeriodFields
             key={period.key}
@@ -70,7 +73,7 @@ export function ScheduleForm({
                 : () => {
                     // Clears the errors, which name periods by position.
                     save.reset()
-                    setPeriods((all) => all.filter(({ key }) => key !== period.key))
+                    setPeriods(periods.filter(({ key }) => key !== period.key))
                   }
             }
           />
@@ -80,7 +83,7 @@ export function ScheduleForm({
           <Button
             variant="default"
             disabled={periods.length >= fuelPeriodsMax}
-            onClick={() => setPeriods((all) => [...all, emptyPeriod()])}
+            onClick={() => setPeriods([...periods, emptyPeriod()])}
           >
             Add a period
           </Button>
@@ -88,7 +91,7 @@ export function ScheduleForm({
             <Button variant="default" onClick={close}>
               Cancel
             </Button>
-            <Button type="submit" loading={save.isPending}>
+            <Button type="submit" loading={isPending}>
               Save the schedule
             </Button>
           </Group>
@@ -96,30 +99,6 @@ export function ScheduleForm({
       </Stack>
     </Paper>
   )
-}
-
-/** Saves a schedule, says so, and closes the form. */
-function useSaving(whose: string, close: () => void) {
-  const save = useChange('change-fuel-schedule')
-  const queries = useQueryClient()
-  const notify = useNotice()
-  const send = (customer: string | null, periods: readonly PeriodDraft[]) =>
-    save.mutate(
-      {
-        body: {
-          ...(customer === null ? {} : { customer_name: customer }),
-          periods: periods.map(sentPeriod),
-        },
-      },
-      {
-        onSuccess: () => {
-          notify(`The schedule of ${whose} is saved.`)
-          void queries.invalidateQueries()
-          close()
-        },
-      },
-    )
-  return { save, send }
 }
 
 /** Why a schedule was not saved; refusals that the form shows at their fields are not repeated. */

@@ -1,31 +1,35 @@
 import { Button, Group, Paper, Stack, Text, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { useMutation } from '@tanstack/react-query'
 import { DIESEL_PRICE_DAYS_MAX } from '#engine/fuel-surcharge.ts'
-import { type Answer, type Query, useAnswer } from '../api/index.ts'
-import { CustomerInput, calendarDay, count, dollars, Failed, Loading, Section } from '../shared-ui/index.ts'
+import { type Answer, type CallFailed, call, type Query } from '../api/index.ts'
+import {
+  CustomerInput,
+  calendarDay,
+  count,
+  dollars,
+  Failed,
+  Loading,
+  Section,
+  useSentForm,
+} from '../shared-ui/index.ts'
 import { milled } from './settings-fuel-words.ts'
 
 type Asked = Query<'get-fuel-surcharge'>
 
 /** Computes the surcharge of a load by the diesel prices and the schedules. */
 export function TryFuel() {
-  const [day, setDay] = useState(() => new Date().toISOString().slice(0, 10))
-  const [miles, setMiles] = useState('780')
-  const [customer, setCustomer] = useState('')
-  const [asked, setAsked] = useState<Asked | null>(null)
-  const surcharge = useAnswer(
-    'get-fuel-surcharge',
-    { query: asked ?? { day, miles: 0 } },
-    { enabled: asked !== null },
-  )
-  const error = asked === null ? null : surcharge.error
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    // A text that is not a number is sent as it is, so that the service names the field.
-    const written = miles.trim().replaceAll(',', '') as unknown as number
-    const name = customer.trim()
-    setAsked({ day, miles: written, ...(name === '' ? {} : { customer_name: name }) })
-  }
+  const surcharge = useMutation<Answer<'get-fuel-surcharge'>, CallFailed, Asked>({
+    mutationFn: (query) => call('get-fuel-surcharge', { query }),
+  })
+  const { input, submit, failed } = useSentForm(surcharge, {
+    initial: { day: new Date().toISOString().slice(0, 10), miles: '780', customer_name: '' },
+    sent: ({ day, miles, customer_name }) => ({
+      day,
+      // A text that is not a number is sent as it is, so that the service names the field.
+      miles: miles.trim().replaceAll(',', '') as unknown as number,
+      ...(customer_name.trim() === '' ? {} : { customer_name: customer_name.trim() }),
+    }),
+  })
   return (
     <Section
       title="Surcharge of a load"
@@ -34,34 +38,13 @@ export function TryFuel() {
       <Paper withBorder p="md" component="form" onSubmit={submit} aria-label="Surcharge of a load" noValidate>
         <Stack gap="sm">
           <Group grow align="flex-start" preventGrowOverflow={false}>
-            <TextInput
-              label="Day of the load"
-              type="date"
-              value={day}
-              onChange={(event) => setDay(event.currentTarget.value)}
-              error={error?.fieldError('day')}
-            />
-            <TextInput
-              label="Loaded miles"
-              inputMode="decimal"
-              value={miles}
-              onChange={(event) => setMiles(event.currentTarget.value)}
-              error={error?.fieldError('miles')}
-            />
-            <CustomerInput
-              label="Customer, if any"
-              value={customer}
-              onChange={setCustomer}
-              error={error?.fieldError('customer_name')}
-            />
+            <TextInput label="Day of the load" type="date" {...input('day')} />
+            <TextInput label="Loaded miles" inputMode="decimal" {...input('miles')} />
+            <CustomerInput label="Customer, if any" {...input('customer_name')} />
           </Group>
-          {asked !== null && surcharge.isPending && <Loading label="Computing the surcharge" rows={1} />}
-          {error !== null && error.errors.length === 0 && (
-            <Failed error={error} title="The surcharge was not computed" />
-          )}
-          {asked !== null && surcharge.data !== undefined && error === null && (
-            <Result asked={asked} answer={surcharge.data} />
-          )}
+          {surcharge.isPending && <Loading label="Computing the surcharge" rows={1} />}
+          {failed && <Failed error={failed} title="The surcharge was not computed" />}
+          {surcharge.isSuccess && <Result asked={surcharge.variables} answer={surcharge.data} />}
           <Group justify="flex-end">
             <Button type="submit" variant="default">
               Compute the surcharge

@@ -19,17 +19,15 @@ const searchable = (text: string) =>
     .trim()
 
 export function TimeZoneInput({
-  zone,
   onChange,
-  error,
-  disabled,
+  ...input
 }: {
-  zone: string
+  value: string
   onChange: (zone: string) => void
   error: string | undefined
   disabled: boolean
 }) {
-  const [zones] = useState(() => zonesToChoose(zone))
+  const [zones] = useState(() => zonesToChoose(input.value))
   return (
     <Select
       label="Time zone"
@@ -45,12 +43,10 @@ export function TimeZoneInput({
           .filter((option) => 'label' in option && searchable(option.label).includes(searchable(search)))
           .slice(0, limit)
       }
-      value={zone}
+      {...input}
       onChange={(next) => {
         if (next !== null) onChange(next)
       }}
-      error={error}
-      disabled={disabled}
     />
   )
 }

@@ -1,9 +1,8 @@
 import { Button, Group, Text, TextInput } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useId, useState } from 'react'
+import { useId } from 'react'
 import { exchangeDays, USD_PER_CAD } from '#engine/exchange-days.ts'
 import { useAnswer, useChange } from '../api/index.ts'
-import { useNotice } from './notices.tsx'
+import { useSentForm } from './sent-form.ts'
 import { Failed } from './states.tsx'
 
 /** The day of a quote that is made now, for its exchange rate. The service counts these days in UTC. */
@@ -17,31 +16,23 @@ export function useLacksExchangeRate(isAsked: boolean): boolean {
   return exchangeDays(rates).every(({ day }) => day !== today())
 }
 
+const rateOf = (typed: string) => Number(typed.trim().replace(',', '.'))
+
 /** Enters one exchange rate, from today on. Amounts in Canadian dollars are then compared with those in US dollars. */
 export function ExchangeRateForm() {
-  const [typed, setTyped] = useState('')
-  const [isWrong, setWrong] = useState(false)
-  const add = useChange('add-exchange-rates')
-  const queries = useQueryClient()
-  const notify = useNotice()
+  const { input, submit, failed, isPending } = useSentForm(useChange('add-exchange-rates'), {
+    initial: { usd_per_cad: '' },
+    check: ({ usd_per_cad: typed }) =>
+      rateOf(typed) >= USD_PER_CAD.least && rateOf(typed) <= USD_PER_CAD.most
+        ? {}
+        : { usd_per_cad: `A number from ${USD_PER_CAD.least} to ${USD_PER_CAD.most}` },
+    sent: ({ usd_per_cad: typed }) => ({
+      body: { rates: [{ day: today(), usd_per_cad: rateOf(typed) }] },
+    }),
+    saved: ({ usd_per_cad: typed }) => `1 CAD = ${rateOf(typed)} USD from today`,
+    clears: ['usd_per_cad'],
+  })
   const id = useId()
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    const rate = Number(typed.trim().replace(',', '.'))
-    const isRate = rate >= USD_PER_CAD.least && rate <= USD_PER_CAD.most
-    setWrong(!isRate)
-    if (!isRate) return
-    add.mutate(
-      { body: { rates: [{ day: today(), usd_per_cad: rate }] } },
-      {
-        onSuccess: () => {
-          setTyped('')
-          notify(`1 CAD = ${rate} USD from today`)
-          void queries.invalidateQueries()
-        },
-      },
-    )
-  }
   return (
     <form onSubmit={submit} noValidate>
       <Group gap="xs" wrap="nowrap" align="flex-start">
@@ -56,18 +47,16 @@ export function ExchangeRateForm() {
           inputMode="decimal"
           autoComplete="off"
           placeholder="0.73"
-          value={typed}
-          error={isWrong && `A number from ${USD_PER_CAD.least} to ${USD_PER_CAD.most}`}
-          onChange={(event) => setTyped(event.currentTarget.value)}
+          {...input('usd_per_cad')}
         />
         <Text size="sm" style={{ flex: 'none', lineHeight: '1.875rem' }}>
           USD, from today
         </Text>
-        <Button type="submit" size="xs" variant="default" loading={add.isPending} style={{ flex: 'none' }}>
+        <Button type="submit" size="xs" variant="default" loading={isPending} style={{ flex: 'none' }}>
           Save
         </Button>
       </Group>
-      {add.error !== null && <Failed error={add.error} title="The exchange rate was not saved" />}
+      {failed && <Failed error={failed} title="The exchange rate was not saved" />}
     </form>
   )
 }

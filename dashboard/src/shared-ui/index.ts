@@ -96,7 +96,7 @@ export { followPerson, usePageHeading } from './page-heading.ts'
 export { PageTurner } from './page-turner.tsx'
 export { PeriodInput, usePeriod } from './period.tsx'
 export { daysOf, isBackwards, monthWithin, type Period, periodBefore, periodOf } from './periods.ts'
-export { type Method, methods } from './price-methods.ts'
+export { methods } from './price-methods.ts'
 export {
   adviceOn,
   knownFields,
@@ -136,6 +136,7 @@ export { readEquipment } from './read-equipment.ts'
 export { RoleTooLow } from './role-too-low.tsx'
 export { CredentialState, Heed, LastUsed, Section } from './section.tsx'
 export { bookedAgainstQuoted, sentDifference } from './sent-difference.ts'
+export { type FormInput, useSentForm } from './sent-form.ts'
 export { useOnceSettled } from './settled-fields.ts'
 export {
   type Shortcut,

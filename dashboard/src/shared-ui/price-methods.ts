@@ -1,6 +1,6 @@
 import type { Answer } from '../api/index.ts'
 
-export type Method = Answer<'me'>['tenant']['win_probability_method']
+type Method = Answer<'me'>['tenant']['win_probability_method']
 
 /** The three ways to calculate the API's win_probability. Its specification allows all three. */
 export const methods: readonly { value: Method; label: string; description: string }[] = [

@@ -1,6 +1,6 @@
 import { Button, getDefaultZIndex, Modal, PasswordInput, Stack, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useState } from 'react'
 import {
   beginSession,
   forgetSession,
@@ -9,7 +9,7 @@ import {
   useSession,
   whenSessionEnds,
 } from '../api/index.ts'
-import { Failed } from '../shared-ui/index.ts'
+import { Failed, useSentForm } from '../shared-ui/index.ts'
 
 /**
  * Asks for the password in a dialog when the session ends while a page is open, so that typed text is not lost. A person
@@ -19,9 +19,7 @@ export function SessionKeeper({ children }: { children: ReactNode }) {
   const before = useSession()
   const { user } = before
   const [ended, setEnded] = useState(false)
-  const [password, setPassword] = useState('')
   const queries = useQueryClient()
-  const signIn = useChange('sign-in')
   const { error } = useQuery(sessionQuery)
   useEffect(() => {
     // The saved session may have been ended elsewhere.
@@ -31,27 +29,22 @@ export function SessionKeeper({ children }: { children: ReactNode }) {
     whenSessionEnds(() => setEnded(true))
     return () => whenSessionEnds(() => {})
   }, [])
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    signIn.mutate(
-      { body: { email: user.email, password } },
-      {
-        onSuccess: (session) => {
-          setPassword('')
-          forgetSession()
-          const { user: signedIn, tenant, expires_at } = session
-          // The e-mail address signs in to the real brokerage, even from the test brokerage, whose data must not remain. A request
-          // of the ended session may still be on its way: its 401 would open this dialog again.
-          void queries.cancelQueries()
-          const now = { ...before, user: signedIn, tenant, expires_at }
-          if (tenant.id === before.tenant.id) queries.setQueryData(sessionQuery.queryKey, now)
-          else beginSession(queries, { ...now, expiring_tokens: [] })
-          setEnded(false)
-          void queries.invalidateQueries()
-        },
-      },
-    )
-  }
+  const { input, submit, failed, isPending } = useSentForm(useChange('sign-in'), {
+    initial: { password: '' },
+    sent: ({ password }) => ({ body: { email: user.email, password } }),
+    clears: ['password'],
+    onSuccess: ({ user: signedIn, tenant, expires_at }) => {
+      forgetSession()
+      // The e-mail address signs in to the real brokerage, even from the test brokerage, whose data must not remain. A request
+      // of the ended session may still be on its way: its 401 would open this dialog again.
+      void queries.cancelQueries()
+      const now = { ...before, user: signedIn, tenant, expires_at }
+      if (tenant.id === before.tenant.id) queries.setQueryData(sessionQuery.queryKey, now)
+      else beginSession(queries, { ...now, expiring_tokens: [] })
+      setEnded(false)
+      void queries.invalidateQueries()
+    },
+  })
   return (
     <>
       {children}
@@ -75,12 +68,11 @@ export function SessionKeeper({ children }: { children: ReactNode }) {
               label="Password"
               autoComplete="current-password"
               data-autofocus
-              value={password}
-              onChange={(event) => setPassword(event.currentTarget.value)}
               required
+              {...input('password')}
             />
-            {signIn.error !== null && <Failed error={signIn.error} title="Not signed in" />}
-            <Button type="submit" loading={signIn.isPending}>
+            {failed && <Failed error={failed} title="Not signed in" />}
+            <Button type="submit" loading={isPending}>
               Sign in
             </Button>
             <Button component="a" href="/sign-in" variant="subtle">

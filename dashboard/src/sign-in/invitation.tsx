@@ -1,10 +1,9 @@
 import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
 import { invitationLifetimeDays, passwordLengthMin } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
 import { type Answer, useAnswer, useSignIn } from '../api/index.ts'
-import { Failed, moment } from '../shared-ui/index.ts'
+import { Failed, moment, useSentForm } from '../shared-ui/index.ts'
 import { Doorstep } from './doorstep.tsx'
 
 /** The form of a whole invitation. A shorter text is not sent to the service. */
@@ -12,26 +11,18 @@ const wholeInvitation = /^lwinv_\d+_\d+_[\w-]{32}$/
 
 /** An invited person sets a password. The invitation is in the URL fragment, which browsers do not send to servers. */
 export default function InvitationPage() {
-  const [invitation, setInvitation] = useState(() => decodeURIComponent(window.location.hash.slice(1)))
-  const [password, setPassword] = useState('')
   const navigate = useNavigate()
   const accept = useSignIn('accept-invitation')
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    accept.mutate(
-      { invitation: invitation.trim(), password },
-      {
-        onSuccess: () => {
-          void navigate({ to: pagePaths.desk })
-        },
-      },
-    )
-  }
-  const wrongPassword = accept.error?.fieldError('/password')
+  const { values, input, submit, failed, isPending } = useSentForm(accept, {
+    initial: { invitation: decodeURIComponent(window.location.hash.slice(1)), password: '' },
+    sent: ({ invitation, password }) => ({ invitation: invitation.trim(), password }),
+    onSuccess: () => void navigate({ to: pagePaths.desk }),
+  })
+  const invitation = values.invitation.trim()
   const found = useAnswer(
     'read-invitation',
-    { body: { invitation: invitation.trim() } },
-    { enabled: wholeInvitation.test(invitation.trim()), staleMs: Number.POSITIVE_INFINITY },
+    { body: { invitation } },
+    { enabled: wholeInvitation.test(invitation), staleMs: Number.POSITIVE_INFINITY },
   )
   const known = found.data
   return (
@@ -42,9 +33,8 @@ export default function InvitationPage() {
             <TextInput
               label="Invitation"
               description={`The invitation that you received. It works once, for ${invitationLifetimeDays} days.`}
-              value={invitation}
-              onChange={(event) => setInvitation(event.currentTarget.value)}
               required
+              {...input('invitation')}
             />
           ) : (
             <InvitationWords invitation={known} />
@@ -60,15 +50,11 @@ export default function InvitationPage() {
             label="Choose a password"
             description={`At least ${passwordLengthMin} characters, for example four or five words`}
             autoComplete="new-password"
-            value={password}
-            onChange={(event) => setPassword(event.currentTarget.value)}
-            error={wrongPassword}
             required
+            {...input('password')}
           />
-          {accept.error !== null && wrongPassword === undefined && (
-            <Failed error={accept.error} title="The invitation was not accepted" />
-          )}
-          <Button type="submit" loading={accept.isPending}>
+          {failed && <Failed error={failed} title="The invitation was not accepted" />}
+          <Button type="submit" loading={isPending}>
             Join
           </Button>
         </Stack>

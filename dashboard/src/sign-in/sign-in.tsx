@@ -1,9 +1,8 @@
 import { Anchor, Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { useSignIn } from '../api/index.ts'
-import { Failed } from '../shared-ui/index.ts'
+import { Failed, useSentForm } from '../shared-ui/index.ts'
 import { Doorstep } from './doorstep.tsx'
 
 /** The path to open after sign-in. Rejects other sites, because anyone can craft the link to this page. */
@@ -13,21 +12,12 @@ function pathAfter(next: string | undefined): string {
 
 export default function SignInPage() {
   const { next } = useSearch({ strict: false })
-  const [email, setEmail] = useState('')
-  const [password, setPassword] = useState('')
   const navigate = useNavigate()
-  const signIn = useSignIn('sign-in')
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    signIn.mutate(
-      { email, password },
-      {
-        onSuccess: () => {
-          void navigate({ href: pathAfter(next) })
-        },
-      },
-    )
-  }
+  const { input, submit, failed, isPending } = useSentForm(useSignIn('sign-in'), {
+    initial: { email: '', password: '' },
+    sent: (body) => body,
+    onSuccess: () => void navigate({ href: pathAfter(next) }),
+  })
   return (
     <Doorstep
       title="Sign in"
@@ -42,23 +32,10 @@ export default function SignInPage() {
     >
       <form onSubmit={submit}>
         <Stack>
-          <TextInput
-            label="Email"
-            type="email"
-            autoComplete="username"
-            value={email}
-            onChange={(event) => setEmail(event.currentTarget.value)}
-            required
-          />
-          <PasswordInput
-            label="Password"
-            autoComplete="current-password"
-            value={password}
-            onChange={(event) => setPassword(event.currentTarget.value)}
-            required
-          />
-          {signIn.error !== null && <Failed error={signIn.error} title="Not signed in" />}
-          <Button type="submit" loading={signIn.isPending}>
+          <TextInput label="Email" type="email" autoComplete="username" required {...input('email')} />
+          <PasswordInput label="Password" autoComplete="current-password" required {...input('password')} />
+          {failed && <Failed error={failed} title="Not signed in" />}
+          <Button type="submit" loading={isPending}>
             Sign in
           </Button>
           <Text size="xs" c="dimmed">

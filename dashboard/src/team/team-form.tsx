@@ -1,31 +1,36 @@
 import { Button, Checkbox, Group, Paper, Pill, Stack, Text, TextInput, Title } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useMutation } from '@tanstack/react-query'
 import { type Role, roleAtLeast } from '#contract/roles.ts'
 import { customerKey } from '#engine/customer-name.ts'
-import { type Answer, type CallFailed, useAnswer, useChange } from '../api/index.ts'
-import { CustomerInput, Failed, peopleChoices, useNotice } from '../shared-ui/index.ts'
+import { type Answer, type CallFailed, call, useAnswer } from '../api/index.ts'
+import { CustomerInput, Failed, type FormInput, peopleChoices, useSentForm } from '../shared-ui/index.ts'
 
 export type Team = Answer<'list-teams'>['teams'][number]
 
 /** The form of a new or a changed team: its name, members and customers. */
 export function TeamForm({ team, onDone }: { team: Team | null; onDone: () => void }) {
-  const [name, setName] = useState(team?.name ?? '')
-  const [members, setMembers] = useState<readonly string[]>(team?.members.map(({ id }) => String(id)) ?? [])
-  const [customers, setCustomers] = useState<readonly string[]>(team?.customers ?? [])
-  const [typed, setTyped] = useState('')
-  const { save, error, isPending } = useSaving(team, onDone)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const save = useMutation<unknown, CallFailed, SentTeam>({
+    mutationFn: (body) =>
+      team === null
+        ? call('add-team', { body })
+        : call('change-team', { params: { id: team.team_id }, body }),
+  })
+  const { values, set, input, submit, failed, isPending } = useSentForm(save, {
+    initial: {
+      name: team?.name ?? '',
+      members: team?.members.map(({ id }) => String(id)) ?? [],
+      customers: team?.customers ?? [],
+      typed: '',
+    },
     // A customer who was typed but not added is saved, too.
-    save({ name, members: members.map(Number), customers: withName(customers, typed) })
-  }
-  const wrong = {
-    name: error?.fieldError('/name')?.replace(/^name: /, ''),
-    members: listError(error, 'members'),
-    customers: listError(error, 'customers'),
-  }
-  const isFieldError = Object.values(wrong).some((one) => one !== undefined)
+    sent: ({ name, members, customers, typed }) => ({
+      name,
+      members: members.map(Number),
+      customers: withName(customers, typed),
+    }),
+    saved: ({ name }) => `The team ${name.trim()} is saved.`,
+    onSuccess: onDone,
+  })
   const title = team === null ? 'New team' : `Team ${team.name}`
   return (
     <Paper withBorder p="md" component="form" onSubmit={submit} aria-label={title} noValidate>
@@ -33,24 +38,14 @@ export function TeamForm({ team, onDone }: { team: Team | null; onDone: () => vo
         <Title order={3} size="h5" style={{ overflowWrap: 'anywhere' }}>
           {title}
         </Title>
-        <TextInput
-          label="Name of the team"
-          maw={420}
-          required
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          error={wrong.name}
-          autoComplete="off"
-        />
-        <MembersField chosen={members} onChange={setMembers} error={wrong.members} />
+        <TextInput label="Name of the team" maw={420} required autoComplete="off" {...input('name')} />
+        <MembersField {...input('members')} />
         <CustomersField
-          chosen={customers}
-          onChange={setCustomers}
-          typed={typed}
-          setTyped={setTyped}
-          error={wrong.customers}
+          chosen={values.customers}
+          onChange={(customers) => set('customers', customers)}
+          input={{ ...input('typed'), error: input('customers').error }}
         />
-        {error !== null && !isFieldError && <Failed error={error} title="The team was not saved" />}
+        {failed && <Failed error={failed} title="The team was not saved" />}
         <Group gap="xs">
           <Button type="submit" loading={isPending}>
             Save the team
@@ -70,59 +65,22 @@ function withName(names: readonly string[], typed: string): string[] {
   return key === '' || names.some((one) => customerKey(one) === key) ? [...names] : [...names, typed.trim()]
 }
 
-/** The error of a list, or the first one of its entries. */
-function listError(error: CallFailed | null, list: 'members' | 'customers'): string | undefined {
-  const found = error?.errors.find(
-    ({ pointer }) => pointer === `/${list}` || pointer?.startsWith(`/${list}/`),
-  )
-  return found?.detail
-}
-
 interface SentTeam {
   readonly name: string
   readonly members: number[]
   readonly customers: string[]
 }
 
-function useSaving(team: Team | null, onDone: () => void) {
-  const add = useChange('add-team')
-  const change = useChange('change-team')
-  const queries = useQueryClient()
-  const notify = useNotice()
-  const save = (body: SentTeam) => {
-    const options = {
-      onSuccess: () => {
-        notify(`The team ${body.name.trim()} is saved.`)
-        void queries.invalidateQueries()
-        onDone()
-      },
-    }
-    if (team === null) add.mutate({ body }, options)
-    else change.mutate({ params: { id: team.team_id }, body }, options)
-  }
-  return { save, error: add.error ?? change.error, isPending: add.isPending || change.isPending }
-}
-
 const withRole = (name: string, role: Role | undefined) =>
   role !== undefined && roleAtLeast(role, 'admin') ? `${name} (${role})` : name
 
-function MembersField({
-  chosen,
-  onChange,
-  error,
-}: {
-  chosen: readonly string[]
-  onChange: (chosen: string[]) => void
-  error: string | undefined
-}) {
+function MembersField(input: FormInput<string[]>) {
   const people = useAnswer('list-users', {}, { staleMs: 60_000 })
   return (
     <Checkbox.Group
       label="Members"
       description="Admins and owners see all customers, also without being members."
-      value={[...chosen]}
-      onChange={onChange}
-      error={error}
+      {...input}
     >
       <Group gap="md" mt="xs">
         {peopleChoices(people.data?.users ?? []).map(({ value, label }, at) => (
@@ -148,33 +106,25 @@ function MembersField({
 function CustomersField({
   chosen,
   onChange,
-  typed,
-  setTyped,
-  error,
+  input,
 }: {
   chosen: readonly string[]
   onChange: (chosen: string[]) => void
-  typed: string
-  setTyped: (text: string) => void
-  error: string | undefined
+  /** The field of a customer to add. */
+  input: FormInput<string>
 }) {
   const add = (name: string) => {
     if (name.trim() === '') return
     onChange(withName(chosen, name))
-    setTyped('')
+    input.onChange('')
   }
   return (
     <div>
       <Group align="flex-start" gap="xs" wrap="nowrap" maw={560}>
         <div style={{ flexGrow: 1 }}>
-          <CustomerInput
-            label="Add a customer that only this team sees"
-            value={typed}
-            onChange={setTyped}
-            error={error}
-          />
+          <CustomerInput label="Add a customer that only this team sees" {...input} />
         </div>
-        <Button variant="default" mt={25} onClick={() => add(typed)}>
+        <Button variant="default" mt={25} onClick={() => add(input.value)}>
           Add
         </Button>
       </Group>

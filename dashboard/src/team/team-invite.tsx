@@ -1,11 +1,11 @@
 import { Alert, Button, Code, Group, Modal, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { invitationLifetimeDays } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
 import type { Role } from '#contract/roles.ts'
 import { type Answer, useChange, useSession } from '../api/index.ts'
-import { CopyButton, Failed, zonedMoment } from '../shared-ui/index.ts'
+import { CopyButton, Failed, useSentForm, zonedMoment } from '../shared-ui/index.ts'
 import { roleChoices } from './team-roles.ts'
 
 /** Invites a person. Lanewise sends no email, so the dialog shows the invitation once, as a message to copy and send. */
@@ -49,55 +49,29 @@ function InviteForm({
   mayMakeOwners: boolean
   onMade: (made: Invitation) => void
 }) {
-  const [name, setName] = useState('')
-  const [email, setEmail] = useState('')
-  const [role, setRole] = useState<Role>('member')
   const queries = useQueryClient()
-  const invite = useChange('invite-user')
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    invite.mutate(
-      { body: { name, email, role } },
-      {
-        onSuccess: (made) => {
-          onMade(made)
-          void queries.invalidateQueries({ queryKey: ['list-users'] })
-        },
-      },
-    )
-  }
-  const wrong = (field: string) => invite.error?.fieldError(`/${field}`)
-  const isFieldError = ['name', 'email', 'role'].some((field) => wrong(field) !== undefined)
+  const { input, set, submit, failed, isPending } = useSentForm(useChange('invite-user'), {
+    initial: { name: '', email: '', role: 'member' as Role },
+    sent: (body) => ({ body }),
+    onSuccess: (made) => {
+      onMade(made)
+      void queries.invalidateQueries({ queryKey: ['list-users'] })
+    },
+  })
   return (
     <form onSubmit={submit}>
       <Stack>
-        <TextInput
-          label="Name"
-          data-autofocus
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-          error={wrong('name')}
-          required
-        />
-        <TextInput
-          label="Email"
-          type="email"
-          autoComplete="off"
-          value={email}
-          onChange={(event) => setEmail(event.currentTarget.value)}
-          error={wrong('email')}
-          required
-        />
+        <TextInput label="Name" data-autofocus required {...input('name')} />
+        <TextInput label="Email" type="email" autoComplete="off" required {...input('email')} />
         <Select
           label="Role"
           data={roleChoices(mayMakeOwners)}
-          value={role}
-          onChange={(value) => setRole((value ?? 'member') as Role)}
           allowDeselect={false}
-          error={wrong('role')}
+          {...input('role')}
+          onChange={(role) => set('role', (role ?? 'member') as Role)}
         />
-        {invite.error !== null && !isFieldError && <Failed error={invite.error} title="Not invited" />}
-        <Button type="submit" loading={invite.isPending}>
+        {failed && <Failed error={failed} title="Not invited" />}
+        <Button type="submit" loading={isPending}>
           Create the invitation
         </Button>
       </Stack>
