@@ -3,119 +3,103 @@ import type { Rule } from './rules-words.ts'
 
 type Sent = Body<'add-pricing-rule'>
 
-/** The fields of the form. All are text, as typed. */
-export const blankRule = {
-  customer: '',
-  origin: '',
-  destination: '',
-  area: 'place',
-  tier: '',
-  rep_id: '',
-  team_id: '',
-  equipment: '',
-  miles_over: '',
-  miles_to: '',
-  rate_type: '',
-  confidence_at_most: '',
-  minimum_margin_pct: '',
-  minimum_margin: '',
-  minimum_margin_per_mile: '',
-  minimum_rate_per_mile: '',
-  target_margin_pct: '',
-  target_margin: '',
-  target_margin_per_mile: '',
-  maximum_margin_pct: '',
-  maximum_margin: '',
-  maximum_margin_per_mile: '',
-  round_to: '',
-  valid_days: '',
-  outside: '',
-}
-export type RuleFields = typeof blankRule
-export type RuleField = keyof RuleFields
+/** The fields of the form: the place of each in a rule, its label, and whether it is a number. */
+export const ruleFields = {
+  customer: { at: '/conditions/customer', label: 'Customer' },
+  origin: { at: '/conditions/origin', label: 'From: a city or a state' },
+  destination: { at: '/conditions/destination', label: 'To: a city or a state' },
+  tier: { at: '/conditions/tier', label: 'Customer tier' },
+  equipment: { at: '/conditions/equipment', label: 'Equipment' },
+  miles_over: { at: '/conditions/miles_over', label: 'Over miles', isNumber: true },
+  miles_to: { at: '/conditions/miles_to', label: 'Up to miles', isNumber: true },
+  rep_id: { at: '/conditions/rep_id', label: 'Quoted by', isNumber: true },
+  team_id: { at: '/conditions/team_id', label: 'Quoted by somebody in the team', isNumber: true },
+  area: { at: '/conditions/area', label: 'A city means' },
+  rate_type: { at: '/conditions/rate_type', label: 'Spot or contract' },
+  confidence_at_most: { at: '/conditions/confidence_at_most', label: 'Confidence on the lane' },
+  minimum_margin_pct: { at: '/terms/minimum/margin_pct', label: 'Minimum margin, %', isNumber: true },
+  minimum_margin: { at: '/terms/minimum/margin', label: 'Minimum margin, $', isNumber: true },
+  minimum_margin_per_mile: {
+    at: '/terms/minimum/margin_per_mile',
+    label: 'Minimum margin, $ per mile',
+    isNumber: true,
+  },
+  minimum_rate_per_mile: {
+    at: '/terms/minimum/rate_per_mile',
+    label: 'Minimum rate, $ per mile',
+    isNumber: true,
+  },
+  target_margin_pct: { at: '/terms/target/margin_pct', label: 'Target margin, %', isNumber: true },
+  target_margin: { at: '/terms/target/margin', label: 'Target margin, $', isNumber: true },
+  target_margin_per_mile: {
+    at: '/terms/target/margin_per_mile',
+    label: 'Target margin, $ per mile',
+    isNumber: true,
+  },
+  maximum_margin_pct: { at: '/terms/maximum/margin_pct', label: 'Maximum margin, %', isNumber: true },
+  maximum_margin: { at: '/terms/maximum/margin', label: 'Maximum margin, $', isNumber: true },
+  maximum_margin_per_mile: {
+    at: '/terms/maximum/margin_per_mile',
+    label: 'Maximum margin, $ per mile',
+    isNumber: true,
+  },
+  round_to: { at: '/terms/round_to', label: 'Round up to, $', isNumber: true },
+  valid_days: { at: '/terms/valid_days', label: 'Valid for days', isNumber: true },
+  outside: { at: '/terms/outside', label: 'A rate outside' },
+} as const
 
-export function fieldsOf({ conditions, terms }: Rule): RuleFields {
-  const text = (value: string | number | undefined) => (value === undefined ? '' : String(value))
-  return {
-    ...blankRule,
-    customer: text(conditions.customer),
-    origin: text(conditions.origin),
-    destination: text(conditions.destination),
-    area: conditions.area ?? 'place',
-    tier: text(conditions.tier),
-    rep_id: text(conditions.rep_id),
-    team_id: text(conditions.team_id),
-    equipment: text(conditions.equipment),
-    miles_over: text(conditions.miles_over),
-    miles_to: text(conditions.miles_to),
-    rate_type: text(conditions.rate_type),
-    confidence_at_most: text(conditions.confidence_at_most),
-    minimum_margin_pct: text(terms.minimum?.margin_pct),
-    minimum_margin: text(terms.minimum?.margin),
-    minimum_margin_per_mile: text(terms.minimum?.margin_per_mile),
-    minimum_rate_per_mile: text(terms.minimum?.rate_per_mile),
-    target_margin_pct: text(terms.target?.margin_pct),
-    target_margin: text(terms.target?.margin),
-    target_margin_per_mile: text(terms.target?.margin_per_mile),
-    maximum_margin_pct: text(terms.maximum?.margin_pct),
-    maximum_margin: text(terms.maximum?.margin),
-    maximum_margin_per_mile: text(terms.maximum?.margin_per_mile),
-    round_to: text(terms.round_to),
-    valid_days: text(terms.valid_days),
-    outside: terms.outside ?? '',
-  }
+export type RuleField = keyof typeof ruleFields
+/** The values of the form. All are text, as typed. */
+export type RuleFields = Readonly<Record<RuleField, string>>
+
+interface FieldPlace {
+  readonly name: RuleField
+  /** The names on the way to its value. */
+  readonly path: readonly string[]
+  readonly isNumber: boolean
 }
+const places: readonly FieldPlace[] = (Object.keys(ruleFields) as RuleField[]).map((name) => ({
+  name,
+  path: ruleFields[name].at.split('/').slice(1),
+  isNumber: 'isNumber' in ruleFields[name],
+}))
+
+/** The values of a rule; those of a new one without a rule. */
+export function fieldsOf(rule: Pick<Rule, 'conditions' | 'terms'> | null): RuleFields {
+  const texts = places.map(({ name, path }) => {
+    const value = path.reduce<unknown>((within, step) => (within as Members | undefined)?.[step], rule)
+    return [name, String(value ?? (name === 'area' ? 'place' : ''))]
+  })
+  return Object.fromEntries(texts) as RuleFields
+}
+
+type Members = Readonly<Record<string, unknown>>
 
 /** A number that cannot be read is sent as text, so that the service names the field. */
-function number(text: string): number | undefined {
+function numberIn(text: string): number | string {
   const tidy = text.replaceAll(/[$,%\s]/g, '')
-  if (tidy === '') return undefined
-  const value = Number(tidy)
-  return Number.isNaN(value) ? (text as unknown as number) : value
+  return tidy === '' || Number.isNaN(Number(tidy)) ? text : Number(tidy)
 }
 
-const filled = (members: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined && value !== ''))
-
-/** The rule as it is sent. */
+/** The rule as it is sent: without the empty fields. */
 export function ruleOf(fields: RuleFields): Sent {
   const hasPlace = fields.origin.trim() !== '' || fields.destination.trim() !== ''
-  const conditions = filled({
-    customer: fields.customer.trim(),
-    origin: fields.origin.trim(),
-    destination: fields.destination.trim(),
-    area: hasPlace ? fields.area : undefined,
-    tier: fields.tier.trim(),
-    rep_id: number(fields.rep_id),
-    team_id: number(fields.team_id),
-    equipment: fields.equipment.trim(),
-    miles_over: number(fields.miles_over),
-    miles_to: number(fields.miles_to),
-    rate_type: fields.rate_type,
-    confidence_at_most: fields.confidence_at_most,
-  })
-  const margin = (name: 'minimum' | 'target' | 'maximum') => {
-    const members = filled({
-      margin_pct: number(fields[`${name}_margin_pct`]),
-      margin: number(fields[`${name}_margin`]),
-      margin_per_mile: number(fields[`${name}_margin_per_mile`]),
-      rate_per_mile: name === 'minimum' ? number(fields.minimum_rate_per_mile) : undefined,
-    })
-    return Object.keys(members).length === 0 ? undefined : members
+  const rule: Record<string, unknown> = { conditions: {}, terms: {} }
+  for (const { name, path, isNumber } of places) {
+    const text = fields[name].trim()
+    if (text === '' || (name === 'area' && !hasPlace)) continue
+    const last = path.at(-1) ?? ''
+    const within = path.slice(0, -1).reduce<Record<string, unknown>>((outer, step) => {
+      outer[step] ??= {}
+      return outer[step] as Record<string, unknown>
+    }, rule)
+    within[last] = isNumber ? numberIn(text) : text
   }
-  const terms = filled({
-    minimum: margin('minimum'),
-    target: margin('target'),
-    maximum: margin('maximum'),
-    round_to: number(fields.round_to),
-    valid_days: number(fields.valid_days),
-    outside: fields.outside,
-  })
-  return { conditions, terms } as Sent
+  return rule as Sent
 }
 
 /** The field of an error. @example fieldAt('/terms/minimum/margin_pct') // 'minimum_margin_pct' */
 export function fieldAt(pointer: string | undefined): RuleField | null {
-  const name = (pointer ?? '').replace(/^(\/rule)?\/(conditions|terms)\//, '').replace('/', '_')
-  return name in blankRule ? (name as RuleField) : null
+  const at = pointer?.replace(/^\/rule/, '')
+  return places.find(({ path }) => at === `/${path.join('/')}`)?.name ?? null
 }

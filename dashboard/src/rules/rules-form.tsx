@@ -14,68 +14,40 @@ import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { type CallFailed, useAnswer, useChange } from '../api/index.ts'
 import { Failed, peopleChoices, useNotice } from '../shared-ui/index.ts'
-import { blankRule, fieldAt, fieldsOf, type RuleField, type RuleFields, ruleOf } from './rules-fields.ts'
+import { fieldAt, fieldsOf, type RuleField, type RuleFields, ruleFields, ruleOf } from './rules-fields.ts'
 import { RuleTest, type TestedRule, useRuleTest } from './rules-test.tsx'
 import type { Rule } from './rules-words.ts'
 
-const conditionInputs: readonly (readonly [RuleField, string])[] = [
-  ['customer', 'Customer'],
-  ['origin', 'From: a city or a state'],
-  ['destination', 'To: a city or a state'],
-  ['tier', 'Customer tier'],
-  ['equipment', 'Equipment'],
-  ['miles_over', 'Over miles'],
-  ['miles_to', 'Up to miles'],
-]
-const termInputs: readonly (readonly [RuleField, string])[] = [
-  ['minimum_margin_pct', 'Minimum margin, %'],
-  ['minimum_margin', 'Minimum margin, $'],
-  ['minimum_margin_per_mile', 'Minimum margin, $ per mile'],
-  ['minimum_rate_per_mile', 'Minimum rate, $ per mile'],
-  ['target_margin_pct', 'Target margin, %'],
-  ['target_margin', 'Target margin, $'],
-  ['target_margin_per_mile', 'Target margin, $ per mile'],
-  ['maximum_margin_pct', 'Maximum margin, %'],
-  ['maximum_margin', 'Maximum margin, $'],
-  ['maximum_margin_per_mile', 'Maximum margin, $ per mile'],
-  ['round_to', 'Round up to, $'],
-  ['valid_days', 'Valid for days'],
-]
 const choices = {
-  area: {
-    label: 'A city means',
-    data: [
-      { value: 'place', label: 'the city itself' },
-      { value: 'market', label: 'the market around it' },
-    ],
-  },
-  rate_type: {
-    label: 'Spot or contract',
-    data: [
-      { value: '', label: 'both' },
-      { value: 'spot', label: 'spot' },
-      { value: 'contract', label: 'contract' },
-    ],
-  },
-  confidence_at_most: {
-    label: 'Confidence on the lane',
-    data: [
-      { value: '', label: 'any' },
-      { value: 'none', label: 'no decided quotes' },
-      { value: 'low', label: 'at most low' },
-      { value: 'medium', label: 'at most medium' },
-    ],
-  },
-  outside: {
-    label: 'A rate outside',
-    data: [
-      { value: '', label: 'as a less specific rule says' },
-      { value: 'warn', label: 'is saved with a warning' },
-      { value: 'approval', label: 'needs approval' },
-      { value: 'block', label: 'is refused' },
-    ],
-  },
+  area: [
+    { value: 'place', label: 'the city itself' },
+    { value: 'market', label: 'the market around it' },
+  ],
+  rate_type: [
+    { value: '', label: 'both' },
+    { value: 'spot', label: 'spot' },
+    { value: 'contract', label: 'contract' },
+  ],
+  confidence_at_most: [
+    { value: '', label: 'any' },
+    { value: 'none', label: 'no decided quotes' },
+    { value: 'low', label: 'at most low' },
+    { value: 'medium', label: 'at most medium' },
+  ],
+  outside: [
+    { value: '', label: 'as a less specific rule says' },
+    { value: 'warn', label: 'is saved with a warning' },
+    { value: 'approval', label: 'needs approval' },
+    { value: 'block', label: 'is refused' },
+  ],
 } as const
+
+/** The fields whose texts are typed, in the order of the form. */
+const typed = (Object.keys(ruleFields) as RuleField[]).filter(
+  (name) => !(name in choices) && !/_id$/.test(name),
+)
+const conditionTexts = typed.filter((name) => ruleFields[name].at.startsWith('/conditions/'))
+const termTexts = typed.filter((name) => !conditionTexts.includes(name))
 
 function errorsOf(error: CallFailed | null): Partial<Record<RuleField, string>> {
   return Object.fromEntries(
@@ -105,29 +77,30 @@ function RuleInputs({
   teams: readonly Choice[]
   set: (name: RuleField) => (event: { currentTarget: { value: string } }) => void
 }) {
-  const text = ([name, label]: readonly [RuleField, string]) => (
-    <TextInput
-      key={name}
-      label={label}
-      value={fields[name]}
-      onChange={set(name)}
-      error={wrong[name]}
-      autoComplete="off"
-    />
-  )
+  const texts = (names: readonly RuleField[]) =>
+    names.map((name) => (
+      <TextInput
+        key={name}
+        label={ruleFields[name].label}
+        value={fields[name]}
+        onChange={set(name)}
+        error={wrong[name]}
+        autoComplete="off"
+      />
+    ))
   const choice = (name: keyof typeof choices) => (
     <NativeSelect
       key={name}
-      label={choices[name].label}
-      data={choices[name].data.map((one) => ({ ...one }))}
+      label={ruleFields[name].label}
+      data={choices[name].map((one) => ({ ...one }))}
       value={fields[name]}
       onChange={set(name)}
       error={wrong[name]}
     />
   )
-  const named = (name: 'rep_id' | 'team_id', label: string, all: readonly Choice[]) => (
+  const named = (name: 'rep_id' | 'team_id', all: readonly Choice[]) => (
     <NativeSelect
-      label={label}
+      label={ruleFields[name].label}
       data={[
         { value: '', label: 'any' },
         ...all,
@@ -145,16 +118,16 @@ function RuleInputs({
     <>
       <Text size="sm">Which quotes? Leave a field empty for any.</Text>
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
-        {conditionInputs.map(text)}
-        {named('rep_id', 'Quoted by', people)}
-        {named('team_id', 'Quoted by somebody in the team', teams)}
+        {texts(conditionTexts)}
+        {named('rep_id', people)}
+        {named('team_id', teams)}
         {choice('area')}
         {choice('rate_type')}
         {choice('confidence_at_most')}
       </SimpleGrid>
       <Text size="sm">What must their rates be? What is empty here comes from a less specific rule.</Text>
       <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
-        {termInputs.map(text)}
+        {texts(termTexts)}
         {choice('outside')}
       </SimpleGrid>
     </>
@@ -163,7 +136,7 @@ function RuleInputs({
 
 /** The form of a rule, which can be tested on past quotes before it is saved. */
 export function RuleForm({ rule, onDone }: { rule: Rule | null; onDone: () => void }) {
-  const [fields, setFields] = useState<RuleFields>(() => (rule === null ? blankRule : fieldsOf(rule)))
+  const [fields, setFields] = useState(() => fieldsOf(rule))
   const [isOn, setOn] = useState(rule?.on ?? true)
   const [tested, setTested] = useState<TestedRule | null>(null)
   const test = useRuleTest(tested)
