@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test, vi } from 'vitest'
 import { call, type MadeTenant, makeTenant } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
 
@@ -105,4 +105,19 @@ test('a person can choose the column of the rate', async () => {
     body: { text: 'x', columns: [{ column: 1, field: 'price' }] },
   })
   expect(wrong.status).toBe(422)
+})
+
+test('many rows of one customer need no more reads of the database than one row', async () => {
+  const tenant = await makeTenant(app)
+  const reads = vi.spyOn(app.database, 'inTenant')
+  const readsOf = async (rows: readonly string[]) => {
+    reads.mockClear()
+    await pasted(tenant, 'Rate\tCustomer', rows)
+    return reads.mock.calls.length
+  }
+  await readsOf(['1500\tAcme'])
+  const one = await readsOf(['1500\tAcme'])
+  expect(one).toBeGreaterThan(0)
+  expect(await readsOf(Array.from({ length: 40 }, (_, nth) => `${1500 + nth}\tAcme`))).toBe(one)
+  reads.mockRestore()
 })

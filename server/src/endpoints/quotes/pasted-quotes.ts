@@ -6,9 +6,9 @@ import { people } from '../../database/queries/index.ts'
 import { readRequested } from '../../entering/index.ts'
 import { readPasted } from '../../imports/index.ts'
 import { yieldBetweenSteps } from '../../runtime/index.ts'
-import { type AskedBy, serve } from '../endpoint-call.ts'
+import { serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
-import { checkRates, customerToQuote, warningsOf } from './check-rates.ts'
+import { checkRates, customerToQuote, type QuotedBy, warningsOf } from './check-rates.ts'
 
 type Row = AnswerOf<typeof readPastedQuotes>['rows'][number]
 
@@ -30,47 +30,50 @@ export const pastedQuotesEndpoint = serve(readPastedQuotes, async ({ body, calle
   const pasted = await yieldBetweenSteps(readPasted(text, reading))
   const pricing = pasted.rows.length === 0 ? null : await pricingOf(parts, tenant, now)
   const columnOf = (field: string) => pasted.columns.find((column) => column.field === field)?.column ?? null
-  const rows: Row[] = []
-  for (const row of pasted.rows) {
-    const { quote, errors } = row
-    const isPriced = pricing !== null && errors.length === 0 && quote.quoted_rate !== undefined
-    rows.push(
-      isPriced
-        ? await checkedRow(row, pricing, { tenant, userId, now }, columnOf, parts)
-        : { ...row, warnings: [] },
-    )
-  }
-  return { ...pasted, rows }
+  const rows = pasted.rows.map((row) => withQuote(row, columnOf))
+  const warnings =
+    pricing === null ? new Map() : await warningsOfRows(rows, { tenant, userId, now, pricing }, parts)
+  return { ...pasted, rows: rows.map(({ row }) => ({ ...row, warnings: warnings.get(row) ?? [] })) }
 })
 
-/** A row with a rate, checked as a quote request checks it: the errors of its charges, and the warnings about its rate. */
-async function checkedRow(
-  row: Omit<Row, 'warnings'>,
-  pricing: Pricing,
-  by: { readonly tenant: AskedBy['caller']['tenant']; readonly userId: number; readonly now: number },
-  columnOf: (field: string) => number | null,
-  parts: Pick<Parts, 'database'>,
-): Promise<Row> {
-  const { origin = '', destination = '', quoted_rate = 0, customer_name: name = '', ...rest } = row.quote
+type ReadRow = Omit<Row, 'warnings'>
+
+/** A row, and its quote as a quote request has it; null without a rate or with errors, which may be those of its charges. */
+function withQuote(row: ReadRow, columnOf: (field: string) => number | null) {
+  const { origin = '', destination = '', quoted_rate, customer_name: name = '', ...rest } = row.quote
+  if (row.errors.length > 0 || quoted_rate === undefined) return { row, name, quote: null }
   const errors: FieldError[] = []
   // Without an equipment, the desk quotes a van.
   const quote = readRequested({ equipment: 'V', ...rest, origin, destination, quoted_rate }, errors, {
     acceptUnknown: true,
   })
-  if (quote === null || errors.length > 0) {
-    const wrong = errors.map(({ pointer, detail, suggestions = [] }) => ({
-      column: columnOf((pointer ?? '').slice(1)),
-      detail: detail.replace(/\.$/, ''),
-      suggestions: [...suggestions],
-      is_unknown: false,
-    }))
-    return { ...row, errors: wrong, warnings: [] }
+  const wrong = errors.map(({ pointer, detail, suggestions = [] }) => ({
+    column: columnOf((pointer ?? '').slice(1)),
+    detail: detail.replace(/\.$/, ''),
+    suggestions: [...suggestions],
+    is_unknown: false,
+  }))
+  return { row: { ...row, errors: wrong }, name, quote: wrong.length === 0 ? quote : null }
+}
+
+/** The warnings about the rates of rows, as a quote request has them. Each customer is read once: hundreds of rows may have the same. */
+async function warningsOfRows(
+  rows: readonly ReturnType<typeof withQuote>[],
+  { pricing, ...by }: Omit<QuotedBy, 'isApproved'> & { readonly pricing: Pricing },
+  parts: Pick<Parts, 'database'>,
+): Promise<ReadonlyMap<ReadRow, Row['warnings']>> {
+  const warnings = new Map<ReadRow, Row['warnings']>()
+  for (const [name, ofCustomer] of Map.groupBy(rows, (one) => one.name)) {
+    const customer = await customerToQuote(name === '' ? undefined : name, pricing, by.tenant, parts)
+    for (const { row, quote } of ofCustomer) {
+      if (quote === null) continue
+      const [checked] = await checkRates(
+        [{ ...quote, quoted_customer_name: name }],
+        { customer, by: { ...by, isApproved: false }, pricing },
+        parts,
+      )
+      warnings.set(row, warningsOf(checked))
+    }
   }
-  const customer = await customerToQuote(name === '' ? undefined : name, pricing, by.tenant, parts)
-  const [checked] = await checkRates(
-    [{ ...quote, quoted_customer_name: name }],
-    { customer, by: { ...by, isApproved: false }, pricing },
-    parts,
-  )
-  return { ...row, warnings: warningsOf(checked) }
+  return warnings
 }
