@@ -308,6 +308,15 @@ test.describe('advice while typing', () => {
       .click()
     await page.getByRole('combobox', { name: 'Currency' }).selectOption('CAD')
     await asked(page).getByText('this quote cannot be compared with quotes in US dollars').waitFor()
+    // A rate that nothing could be compared with is not saved without a question.
+    await customer(page).fill('Harvest Table Foods')
+    await rateOf(page).press('Control+Enter')
+    const question = page.getByRole('dialog', { name: 'Is this rate right?' })
+    await question
+      .getByText('The rate cannot be compared: the exchange rate of today is not known.')
+      .waitFor()
+    await question.getByRole('button', { name: 'Cancel' }).click()
+    await expect(question).toHaveCount(0)
     const rate = asked(page).getByRole('textbox', { name: 'US dollars per Canadian dollar' })
     await rate.fill('1.37')
     await rate.press('Enter')

@@ -117,7 +117,7 @@ function Details({ quote, result }: Pick<AdviceProps, 'quote' | 'result'>) {
   return (
     <>
       {result !== null &&
-        warningsOf(result).map((warning) => (
+        warningsOf(quote, result, assumed).map((warning) => (
           <Text key={warning} size="sm" className="desk-flag">
             ⚠ {warning}
           </Text>

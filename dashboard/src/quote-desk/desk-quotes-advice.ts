@@ -1,7 +1,7 @@
 import { useDebouncedValue } from '@mantine/hooks'
 import { useEffect, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
-import { type CallFailed, useAnswer } from '../api/index.ts'
+import { type CallFailed, useAnswer, useSession } from '../api/index.ts'
 import {
   adviceOn,
   converted,
@@ -14,6 +14,7 @@ import {
 } from '../shared-ui/index.ts'
 import { deskAppraisal } from './desk-appraisal.ts'
 import { type DeskQuote, type Draft, hasState, quotesToSave, sentQuote } from './desk-draft.ts'
+import { missingOf } from './desk-terms.ts'
 
 /** The facts of a row that its price depends on; null while its places are incomplete. */
 function askedOf(quote: DeskQuote): PricedQuote | null {
@@ -127,6 +128,7 @@ export function useDraftCheck(
   isStale: boolean,
 ): (draft: Draft) => Promise<CheckedRates> {
   const check = useRateCheck()
+  const { default_basis: assumed } = useSession().tenant
   return async (draft) => {
     const rows = quotesToSave(draft).flatMap((quote) => {
       const asked = askedOf(quote)
@@ -149,7 +151,12 @@ export function useDraftCheck(
     return {
       isUnchecked,
       toConfirm: checked.flatMap(({ lane, result }) => {
-        const reasons = reasonsToConfirm(result)
+        // A rate that a rule refuses needs no confirmation.
+        const isAccepted = result?.status === 200 && result.outside_rules.length === 0
+        const reasons = [
+          ...(isAccepted ? notComparedOf(lane, result, assumed) : []),
+          ...reasonsToConfirm(result),
+        ]
         return reasons.length === 0 ? [] : [{ lane, reasons }]
       }),
       advice: new Map(
@@ -197,14 +204,24 @@ export function figuresOf(quote: DeskQuote, advice: QuoteAdvice): RowFigures {
   }
 }
 
+/**
+ * Why the rate of a row cannot be compared, in a sentence; empty if it can.
+ *
+ * @param assumed the brokerage's default basis, on which quotes are compared
+ */
+function notComparedOf(
+  quote: DeskQuote,
+  { conversion }: Pick<QuoteAdvice, 'conversion'>,
+  assumed: 'linehaul' | 'all_in',
+): string[] {
+  return conversion === null
+    ? [`The rate cannot be compared: ${missingOf(quote, assumed).replace(/,$/, '')} is not known.`]
+    : []
+}
+
 /** What is to be checked about the rate of a row, in sentences. */
-export function warningsOf({ conversion, warnings }: QuoteAdvice): string[] {
-  return [
-    ...(conversion === null
-      ? ['The rate cannot be compared: the fuel charge or exchange rate is not known.']
-      : []),
-    ...warnings.map(({ detail }) => detail),
-  ]
+export function warningsOf(quote: DeskQuote, advice: QuoteAdvice, assumed: 'linehaul' | 'all_in'): string[] {
+  return [...notComparedOf(quote, advice, assumed), ...advice.warnings.map(({ detail }) => detail)]
 }
 
 /** The entered cost on the terms of the brokerage; null without one, or if it cannot be converted. */

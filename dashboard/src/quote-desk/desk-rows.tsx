@@ -50,6 +50,7 @@ export interface RowEvents {
 export const DeskRow = memo(function DeskRow(props: RowProps) {
   const { quote, number, active, errors, unknown, ofCard, advice, on } = props
   const onChange = (field: DeskField, text: string) => on.change(quote, field, text)
+  const { default_basis: assumed } = useSession().tenant
   const [opened, setOpened] = useState(false)
   const errorAt = (field: DeskField) => errors.find((error) => error.field === field)
   const hasMore = opened || moreFields.some((field) => errorAt(field) !== undefined)
@@ -104,7 +105,7 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
       <Figures
         figures={advice === null ? ofCard : figuresOf(quote, advice)}
         isCad={quote.currency === 'CAD'}
-        warnings={advice === null ? [] : warningsOf(advice)}
+        warnings={advice === null ? [] : warningsOf(quote, advice, assumed)}
         onUse={(rate) => onChange('rate', String(rate))}
       />
       <RowActions {...props} hasMore={hasMore} onMore={onMore} />

@@ -32,6 +32,21 @@ const byWords = {
 } as const
 
 /**
+ * What a quote lacks whose amounts cannot be converted. A typed fuel charge is not missing, nor is one that the basis does not need.
+ *
+ * @param assumed the brokerage's default basis, on which quotes are compared
+ * @example missingOf({ currency: 'CAD', basis: '', fuel: '' }, 'all_in') // 'the exchange rate of today'
+ */
+export function missingOf(
+  { currency, basis, fuel }: Pick<DeskQuote, 'currency' | 'basis' | 'fuel'>,
+  assumed: 'linehaul' | 'all_in',
+): string {
+  const lacksFuel = basis !== '' && basis !== assumed && fuel.trim() === ''
+  if (currency !== 'CAD') return 'the fuel charge'
+  return lacksFuel ? 'the exchange rate of today, or the fuel charge,' : 'the exchange rate of today'
+}
+
+/**
  * Converts the typed amounts of a quote to the default basis in US dollars, on which the advice compares them.
  *
  * @param advice on the quote; null while it is loading
@@ -46,15 +61,14 @@ export function useComparedQuote(
   const [rate, cost] = [readDollars(quote.rate), readDollars(quote.cost)]
   const stated = `Your ${rate === null ? 'rate' : dollars(rate)} (${termsInWords(quote, assumed)})`
   if (conversion === undefined || conversion === null) {
-    const missing =
-      quote.currency === 'CAD' ? 'the exchange rate of today, or the fuel charge,' : 'the fuel charge'
+    const missing = missingOf(quote, assumed)
     return {
       lane: { ...quote, rate: '', cost: '', market: '' },
       own: () => null,
       words:
         conversion === undefined
           ? `Numbers are ${usual}.`
-          : `Numbers are ${usual}. Enter ${quote.currency === 'CAD' ? 'the exchange rate, or ' : ''}the fuel charge, or load a fuel schedule in the settings.`,
+          : `Numbers are ${usual}. Enter ${missing.replace(/,$/, '')}${missing.includes('fuel') ? ', or load a fuel schedule in the settings' : ''}.`,
       notCompared:
         rate === null
           ? null
