@@ -114,12 +114,13 @@ test.describe('advice while typing', () => {
     expect(troubles).toEqual([])
   })
 
-  test('explains itself on request, with what the integration answers', { tag: '@long' }, async () => {
+  test('explains itself on request, with what the API says, in plain words', { tag: '@long' }, async () => {
     const { page } = await openDesk()
     await typeQuote(page)
     await advice(page).getByText('Why?').click()
     await explainedAt(page, /\$2,100$/).waitFor()
-    await advice(page).getByText('What the integration answers').waitFor()
+    await advice(page).getByText('What the API says').waitFor()
+    await expect(advice(page)).not.toContainText(/[a-z]_[a-z]/)
     await advice(page)
       .getByText(/won \d of \d decided at this rate or lower/)
       .first()

@@ -158,7 +158,7 @@ describe('a typed rate', () => {
     expect(above).toMatchObject({ chance: expect.closeTo(0.15), beyond: 'above', margin: 6939, worth: null })
     if (above !== null) {
       expect(standingInWords(above, pricing())).toBe(
-        ': above the rates of the curve, so its worth is not known',
+        ': above the rates of the curve, so its expected profit is not known',
       )
     }
     expect(typedValue(advice, pricing(), null)).toBeNull()

@@ -136,7 +136,7 @@ function WouldChange({ answer: { advice, rate, isForRate } }: { answer: DeskAnsw
   )
 }
 
-/** The values of the integration interface for this lane. They count past quotes and are not the estimate above. */
+/** What the integration interface answers for this lane. The values count past quotes and are not the estimate above. */
 function Integration({
   answer: { rate, isForRate },
   advice,
@@ -149,29 +149,31 @@ function Integration({
   const { equipment } = advice.query
   return (
     <div>
-      <Heading>What the integration answers</Heading>
+      <Heading>What the API says</Heading>
       {advice.found ? (
         <>
           <Text size="xs" c="dimmed" mb={4}>
             These numbers count your past quotes on this lane. They are not a forecast.
           </Text>
           <dl className="desk-facts">
-            <Fact name="win_probability">
+            <Fact name="Share won">
               {rate === null ? 'needs a rate' : isForRate ? <ShareWon advice={advice} /> : '…'}
             </Fact>
-            <Fact name="suggested_rate" action={<UseSuggested rate={advice.suggested_rate} onUse={onUse} />}>
+            <Fact name="Suggested rate" action={<UseSuggested rate={advice.suggested_rate} onUse={onUse} />}>
               {dollars(advice.suggested_rate)}
             </Fact>
-            <Fact name="rate_band">
+            <Fact name="Range of your rates">
               {advice.rate_band.floor === null
                 ? '–'
                 : `${roundDollars(advice.rate_band.floor)} to ${roundDollars(advice.rate_band.ceiling)}`}
             </Fact>
-            <Fact name="Median">{roundDollars(advice.rate_band.median)}</Fact>
-            <Fact name="markup_pct, vs reference">
+            <Fact name="Median rate">{roundDollars(advice.rate_band.median)}</Fact>
+            <Fact
+              name={advice.market?.used.startsWith('market') ? 'Against the market' : 'Against your median'}
+            >
               {rate === null ? 'needs a rate' : isForRate ? signedPercent(advice.markup_pct) : '…'}
             </Fact>
-            <Fact name="confidence">
+            <Fact name="Confidence">
               {advice.confidence} · {counted(countsOf(advice)?.decided ?? 0, 'decided quote')}
             </Fact>
           </dl>
@@ -183,7 +185,7 @@ function Integration({
         </>
       ) : (
         <Text size="sm">
-          {`You have no quotes on this lane${equipment === null ? '' : ` with ${equipmentName(equipment)}`} yet, so the integration answers found: false.`}
+          {`You have no quotes on this lane${equipment === null ? '' : ` with ${equipmentName(equipment)}`} yet, so the API knows no rate.`}
         </Text>
       )}
     </div>

@@ -224,13 +224,13 @@ export function countInWords(counts: Counted, share: number): string {
   }
 }
 
-/** A rate with its chance, range, margin and worth, in one line. */
+/** A rate with its chance, range, margin and expected profit, in one line. */
 export function valueInWords(value: RateValue): string {
   const chance = `${value.beyond === 'below' ? 'at least ' : value.beyond === 'above' ? 'at most ' : ''}${probability(value.chance)}`
   return [
     `win ${chance} (${range(value.interval80)})`,
     ...(value.margin === null ? [] : [`margin ${dollars(value.margin)} (${percent(value.marginPct)})`]),
-    ...(value.worth === null ? [] : [`worth ${roundDollars(value.worth)} a quote`]),
+    ...(value.worth === null ? [] : [`expected profit ${roundDollars(value.worth)}`]),
   ].join(' · ')
 }
 
@@ -262,7 +262,7 @@ export function standingInWords(typed: RateValue, pricing: Pricing): string {
       return pricing.zone === null ? '' : `: nearly as good as ${than}`
     case 'off':
       return typed.worth === null && typed.margin !== null
-        ? ': above the rates of the curve, so its worth is not known'
+        ? ': above the rates of the curve, so its expected profit is not known'
         : less
     case 'low':
       return typed.margin !== null && typed.margin < 0
