@@ -65,7 +65,7 @@ function VariantCard({
         {mayChange && (
           <Group gap="xs">
             <Button
-              size="compact-md"
+              size="compact-sm"
               variant={decision === 'different' ? 'default' : 'filled'}
               loading={isPending}
               aria-label={`Merge into ${keep.name}: ${merge.name}`}
@@ -76,7 +76,7 @@ function VariantCard({
             </Button>
             {decision === 'different' ? (
               <Button
-                size="compact-md"
+                size="compact-sm"
                 variant="default"
                 loading={isPending}
                 aria-label={`${merge.name} and ${keep.name} are undecided`}
@@ -86,7 +86,7 @@ function VariantCard({
               </Button>
             ) : (
               <Button
-                size="compact-md"
+                size="compact-sm"
                 variant="default"
                 loading={isPending}
                 aria-label={`${merge.name} and ${keep.name} are different customers`}

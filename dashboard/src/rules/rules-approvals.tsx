@@ -250,10 +250,10 @@ function Actions({ approval, isChosen }: { approval: Approval; isChosen: boolean
     <Stack gap="xs">
       {isApprover && (
         <Group gap="xs" align="flex-end">
-          <Button size="compact-md" onClick={() => decide('approve')} loading={change.isPending}>
+          <Button size="compact-sm" onClick={() => decide('approve')} loading={change.isPending}>
             Approve
           </Button>
-          <Button size="compact-md" variant="default" onClick={() => decide('reject')}>
+          <Button size="compact-sm" variant="default" onClick={() => decide('reject')}>
             Reject
           </Button>
           {onlyQuote !== undefined && (
@@ -307,7 +307,7 @@ function OtherRate({
         }}
       />
       <Button
-        size="compact-md"
+        size="compact-sm"
         variant="default"
         disabled={rate === null}
         onClick={() => rate !== null && counter(rate)}
@@ -331,11 +331,11 @@ function RequesterActions({
   return (
     <Group gap="xs">
       {counter !== null && (
-        <Button size="compact-md" onClick={() => decide('accept', counter)} loading={isPending}>
+        <Button size="compact-sm" onClick={() => decide('accept', counter)} loading={isPending}>
           Accept the other rate
         </Button>
       )}
-      <Button size="compact-md" variant="subtle" onClick={() => decide('withdraw')}>
+      <Button size="compact-sm" variant="subtle" onClick={() => decide('withdraw')}>
         Withdraw
       </Button>
     </Group>

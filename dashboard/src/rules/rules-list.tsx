@@ -73,10 +73,10 @@ function RuleCard({ rule, mayChange, onEdit }: { rule: Rule; mayChange: boolean;
         </div>
         {mayChange && (
           <Group gap="xs">
-            <Button variant="default" size="compact-md" onClick={onEdit}>
+            <Button variant="default" size="compact-sm" onClick={onEdit}>
               Edit
             </Button>
-            <Button variant="default" size="compact-md" onClick={() => setAsked(true)}>
+            <Button variant="default" size="compact-sm" onClick={() => setAsked(true)}>
               Remove
             </Button>
           </Group>
@@ -93,7 +93,8 @@ function RuleCard({ rule, mayChange, onEdit }: { rule: Rule; mayChange: boolean;
       >
         <Text size="sm">
           It no longer applies to new quotes. Quotes that exist do not change.
-          {isForAllQuotes(rule) && ' Its minimums are those on the page Company, which become empty.'}
+          {isForAllQuotes(rule) &&
+            ' Its minimums are those on the page Company, which become empty. Then “Quoted too low” on the page Results counts only rates below the expected cost.'}
         </Text>
       </ConfirmDialog>
     </Paper>
