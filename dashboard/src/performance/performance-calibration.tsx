@@ -92,7 +92,12 @@ function JudgingProgress({ progress }: { progress: number }) {
   return (
     <Paper withBorder p="md" mih={160}>
       <Stack gap="sm">
-        <Text role="status">Forecasting each of your quotes from earlier days: {percent}% done</Text>
+        <Text role="status">
+          {/* Before the first forecast, nobody knows whether there are enough quotes. */}
+          {progress === 0
+            ? 'Reading your quotes'
+            : `Forecasting each of your quotes from earlier days: ${percent}% done`}
+        </Text>
         <Progress value={percent} aria-label="Progress of the test" />
         <Text size="sm" c="dimmed">
           The test takes seconds for a few thousand quotes, and minutes for a hundred thousand. You can leave
