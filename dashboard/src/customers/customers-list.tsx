@@ -62,7 +62,10 @@ export function CustomersList() {
   const { search, change } = useAddress(pagePaths.customers)
   const view = search.view === 'variants' ? 'variants' : 'all'
   return (
-    <Page title="Customers" hint="Names that differ only in case and spaces are one customer.">
+    <Page
+      title="Customers"
+      hint="Names that differ only in case and spaces are one customer. Numbers are of all time."
+    >
       <ViewTabs
         names={views}
         view={view}

@@ -149,7 +149,7 @@ export function BusiestLanes() {
   return (
     <Section
       title={sort === 'quotes' && order === 'desc' ? 'Busiest lanes' : 'Your lanes'}
-      {...(total > rowsMax ? { hint: `The first ${rowsMax} of ${counted(total, 'lane')}.` } : {})}
+      hint={`${total > rowsMax ? `The first ${rowsMax} of ${counted(total, 'lane')}. ` : ''}Numbers are of all time.`}
       busy={lanes.isFetching}
     >
       {lanes.isPending ? (

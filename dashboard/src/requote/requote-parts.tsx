@@ -174,7 +174,7 @@ function chanceBasisInWords(
     return 'There are no chances: the fuel charge of the quote, or the exchange rate of today, is not known, so it cannot be compared with your other quotes.'
   if (estimate?.probability == null)
     return estimate?.sentence ?? 'There are no chances: you have no quotes yet.'
-  const basis = `${basedOn(estimate)}. Trust: ${counter_offer?.trust ?? estimate.trust}.`
+  const basis = `${basedOn(estimate)}. Confidence: ${counter_offer?.trust ?? estimate.trust}.`
   if (counterRate === null) return `The chance: ${basis}`
   return `The customer would pay ${dollarsIn(counterRate, currency)} and refused ${dollarsIn(quoted_rate, currency)}. Between the two, the chance follows the curve of this lane${estimate.customer === undefined ? '' : ' for this customer'}: ${basis} One in four customers is taken to refuse any increase. A customer who is only bargaining would pay more than this estimate assumes.`
 }

@@ -203,7 +203,7 @@ function FoundQuotes({
       ))}
       {(data.total ?? 0) > foundMax && (
         <Spotlight.Action
-          label={`All ${data.total} quotes with “${asked}”`}
+          label={`All ${counted(data.total ?? 0, 'offer')} with “${asked}”`}
           onClick={() => go(pagePaths.quotes, { q: asked })}
         />
       )}
