@@ -51,6 +51,14 @@ function fileExists(path: string): boolean {
   )
 }
 
+/** Nobody reads more. A page that needs more words gets them from another page. */
+const wordsMax = 45_000
+
+test(`README and docs have at most ${wordsMax} words`, () => {
+  const words = filesOf('README.md', 'docs/**/*.md').map((path) => textOf(path).trim().split(/\s+/).length)
+  expect(words.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(wordsMax)
+})
+
 describe.each(pages)('%s', (page) => {
   const text = textOf(page)
 
