@@ -16,6 +16,7 @@ export function passes(bar: Bar): boolean {
 
 /** The acceptance limits in words. @example limitOf({ check: '', measure: '', value: 1, most: 2 }) // 'at most 2' */
 export function limitOf(bar: Bar): string {
-  if (bar.least !== undefined && bar.most !== undefined) return `${bar.least} to ${bar.most}`
-  return bar.least === undefined ? `at most ${bar.most}` : `at least ${bar.least}`
+  const [least, most] = [bar.least, bar.most].map((limit) => limit && Number(limit.toFixed(4)))
+  if (least !== undefined && most !== undefined) return `${least} to ${most}`
+  return least === undefined ? `at most ${most}` : `at least ${least}`
 }

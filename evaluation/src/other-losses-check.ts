@@ -81,28 +81,35 @@ function simulatedQuotes(
   })
 }
 
+/** Estimates of one brokerage with the reasons and without them, compared with the truth. */
+export interface ReasonsCompared {
+  readonly withReasons: EstimateQuality
+  readonly without: EstimateQuality
+}
+
 /** Simulates brokerages, and compares estimates with the reasons and without them with the truth. */
-export function checkOtherLosses(
-  plan: OtherLossesPlan,
-  brokerages: number,
-): { readonly withReasons: EstimateQuality; readonly without: EstimateQuality } {
-  const sums = { withReasons: { logLoss: 0, earned: 0 }, without: { logLoss: 0, earned: 0 } }
-  for (let n = 0; n < brokerages; n++) {
+export function checkOtherLosses(plan: OtherLossesPlan, brokerages: number): ReasonsCompared[] {
+  return Array.from({ length: brokerages }, (_, n) => {
     const random = seededNumbers(plan.seed + n)
     const lanes = simulatedLanes(plan, random)
     const quotes = simulatedQuotes(plan, lanes, random)
     const truths = lanes.map((lane) => ({ ...lane, chanceAt: (x: number) => chanceOf(lane, x) }))
     const unlabeled = quotes.map((quote) => ({ ...quote, otherReason: false }))
-    for (const [way, of] of [
-      ['withReasons', quotes],
-      ['without', unlabeled],
-    ] as const) {
-      const { logLoss, earned } = estimateQuality(prepareEstimator({ quotes: of, now: NOW }), truths)
-      sums[way].logLoss += logLoss / brokerages
-      sums[way].earned += earned / brokerages
-    }
-  }
-  return sums
+    const qualityOf = (of: LaneQuote[]) => estimateQuality(prepareEstimator({ quotes: of, now: NOW }), truths)
+    return { withReasons: qualityOf(quotes), without: qualityOf(unlabeled) }
+  })
+}
+
+/** The mean over the brokerages of a measure with the reasons minus without them, and its standard error. */
+export function differenceOf(
+  found: readonly ReasonsCompared[],
+  measure: keyof EstimateQuality,
+): { readonly mean: number; readonly standardError: number } {
+  const differences = found.map(({ withReasons, without }) => withReasons[measure] - without[measure])
+  const count = differences.length
+  const mean = differences.reduce((sum, one) => sum + one, 0) / count
+  const squares = differences.reduce((sum, one) => sum + (one - mean) ** 2, 0)
+  return { mean, standardError: Math.sqrt(squares / (count - 1) / count) }
 }
 
 const usualPlan = { quotes: 800, share: 0.15, differing: 0.4 }
@@ -142,21 +149,25 @@ export const otherLossesPlans: readonly OtherLossesPlan[] = [
 /** The bars of the plans: reasons must not make the estimate worse, also if many are wrong. */
 export function otherLossesBars(brokerages: number): Bar[] {
   return otherLossesPlans.flatMap((plan): Bar[] => {
-    const { withReasons, without } = checkOtherLosses(plan, brokerages)
+    const found = checkOtherLosses(plan, brokerages)
     const check = `simulated losses, ${plan.name}`
+    const [logLoss, earned] = [differenceOf(found, 'logLoss'), differenceOf(found, 'earned')]
+    const worded = (what: string, { standardError }: typeof logLoss) =>
+      `${what}, with reasons minus without (standard error ${standardError.toFixed(4)})`
+    // With a third wrong, reasons must still be better than none. Elsewhere, chance may explain that they look worse.
+    const errors = plan.name === 'a third wrong' ? 0 : 2
     return [
       {
         check,
-        measure: 'log loss, with reasons minus without',
-        value: withReasons.logLoss - without.logLoss,
-        // A third wrong must still be better than none, with enough quotes to see it.
-        most: plan.name === 'a third wrong' ? 0 : 0.001,
+        measure: worded('log loss', logLoss),
+        value: logLoss.mean,
+        most: errors * logLoss.standardError,
       },
       {
         check,
-        measure: 'share of the best margin, with reasons minus without',
-        value: withReasons.earned - without.earned,
-        least: 0,
+        measure: worded('share of the best margin', earned),
+        value: earned.mean,
+        least: -errors * earned.standardError,
       },
     ]
   })
