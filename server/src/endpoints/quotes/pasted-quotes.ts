@@ -56,24 +56,27 @@ function withQuote(row: ReadRow, columnOf: (field: string) => number | null) {
   return { row: { ...row, errors: wrong }, name, quote: wrong.length === 0 ? quote : null }
 }
 
-/** The warnings about the rates of rows, as a quote request has them. Each customer is read once: hundreds of rows may have the same. */
+/**
+ * The warnings about the rates of rows, as a quote request has them. The rows of a customer are checked together, because hundreds may have
+ * the same one.
+ */
 async function warningsOfRows(
   rows: readonly ReturnType<typeof withQuote>[],
   { pricing, ...by }: Omit<QuotedBy, 'isApproved'> & { readonly pricing: Pricing },
   parts: Pick<Parts, 'database'>,
 ): Promise<ReadonlyMap<ReadRow, Row['warnings']>> {
   const warnings = new Map<ReadRow, Row['warnings']>()
-  for (const [name, ofCustomer] of Map.groupBy(rows, (one) => one.name)) {
+  const priced = rows.flatMap(({ row, name, quote }) =>
+    quote === null ? [] : [{ row, quote: { ...quote, quoted_customer_name: name } }],
+  )
+  for (const [name, ofCustomer] of Map.groupBy(priced, ({ quote }) => quote.quoted_customer_name)) {
     const customer = await customerToQuote(name === '' ? undefined : name, pricing, by.tenant, parts)
-    for (const { row, quote } of ofCustomer) {
-      if (quote === null) continue
-      const [checked] = await checkRates(
-        [{ ...quote, quoted_customer_name: name }],
-        { customer, by: { ...by, isApproved: false }, pricing },
-        parts,
-      )
-      warnings.set(row, warningsOf(checked))
-    }
+    const checked = await checkRates(
+      ofCustomer.map(({ quote }) => quote),
+      { customer, by: { ...by, isApproved: false }, pricing },
+      parts,
+    )
+    for (const [nth, { row }] of ofCustomer.entries()) warnings.set(row, warningsOf(checked[nth]))
   }
   return warnings
 }
