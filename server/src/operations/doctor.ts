@@ -54,6 +54,8 @@ const clockOffMaxMs = 2_000
 const slowConnectionMs = 250
 const diskFreeMin = 1_000_000_000
 const connectTimeoutMs = 3_000
+/** Of one instance: twenty connections for requests, one for polling changes, one for commands. */
+const connectionsNeeded = 22
 /** Each connection of a caller and of the database is an open file, beside some hundred of the process itself. */
 const openFilesMin = 1_024
 /** A daily backup that failed once is late; after a day and a half, two are missing. */
@@ -395,16 +397,14 @@ async function connectionsLeft(client: pg.Client): Promise<Told> {
        (select count(*)::integer from pg_stat_activity where backend_type = 'client backend') as used`,
   )
   const { most = 0, role_most = -1, used = 0 } = rows[0] ?? {}
-  // Twenty connections for requests, one for polling changes, one for commands.
-  const needed = 22
   const bound = role_most >= 0 ? Math.min(most, role_most) : most
-  const says = `an instance uses up to ${needed} connections; the database allows ${bound}, and ${used} are in use`
-  return bound < needed
+  const says = `an instance uses up to ${connectionsNeeded} connections; the database allows ${bound}, and ${used} are in use`
+  return bound < connectionsNeeded
     ? wrong(
         says,
         'Raise max_connections (or the role’s limit), or put a pooler in transaction mode in front.',
       )
-    : ok(`${says}: room for ${Math.floor(bound / needed)} instances`)
+    : ok(`${says}: room for ${Math.floor(bound / connectionsNeeded)} instances`)
 }
 
 /** The timeout of new sessions, from the role, the database or DATABASE_URL. Without one, the service refuses to start. */
@@ -439,7 +439,7 @@ async function pooler(client: pg.Client, connection: pg.ClientConfig): Promise<T
   const other = new DatabaseClient(connection)
   other.on('error', () => {})
   const inSessionMode = wrong(
-    'the pooler in front of the database is in session mode: each instance holds up to 22 of its connections, and further requests get 503',
+    `the pooler in front of the database is in session mode: each instance holds up to ${connectionsNeeded} of its connections, and further requests get 503`,
     'Set pool_mode = transaction in it.',
   )
   try {
