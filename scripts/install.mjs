@@ -1,6 +1,6 @@
-// Ensures that node_modules matches package-lock.json, including Node 24 and PostgreSQL. Runs before the other npm
-// scripts on the machine's own Node (20 or newer), so it is plain JavaScript without packages. If nothing is missing,
-// it takes a few milliseconds.
+// Ensures that node_modules matches package-lock.json, including Node 24 and PostgreSQL. scripts/run.sh runs it before
+// each command, on the machine's own Node (20 or newer), so it is plain JavaScript without packages. If nothing is
+// missing, it takes a few milliseconds.
 // --without-tools installs only what the service, the build of the dashboard and the command line need. The tools of
 // tests and checks are added when a script first needs them, without removing anything: a service may be running.
 import { spawn, spawnSync } from 'node:child_process'
@@ -90,10 +90,8 @@ function readNote() {
 function fingerprint() {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')))
   const asked = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const { dependencies, devDependencies, peerDependencies, optionalDependencies, overrides } = asked
-  hash.update(
-    JSON.stringify([dependencies, devDependencies, peerDependencies, optionalDependencies, overrides]),
-  )
+  const { dependencies, devDependencies, optionalDependencies, overrides } = asked
+  hash.update(JSON.stringify([dependencies, devDependencies, optionalDependencies, overrides]))
   const { mtimeMs, size } = statSync(npmsList)
   return hash.update(`${process.platform} ${process.arch} ${mtimeMs} ${size}`).digest('hex')
 }
@@ -117,7 +115,7 @@ function readRequest() {
 }
 
 function agree(asked, wanted) {
-  return ['dependencies', 'devDependencies', 'peerDependencies', 'optionalDependencies'].every(
+  return ['dependencies', 'devDependencies', 'optionalDependencies'].every(
     (kind) => JSON.stringify(sorted(asked[kind])) === JSON.stringify(sorted(wanted['']?.[kind])),
   )
 }
