@@ -105,8 +105,8 @@ export function simulateThinLanes(options: {
     for (let lane = 0; lane < THIN_LANES; lane++) {
       if (!own.levels.has(lane)) continue
       const truth = (levels[lane] ?? 0) + (walk[DAYS] ?? 0)
-      without.push(Math.abs((logReference(own, lane, DAYS) ?? 0) - truth))
-      withIndex.push(Math.abs((logReference(moved, lane, DAYS) ?? 0) + (outside[DAYS] ?? 0) - truth))
+      without.push(Math.abs((logReference(own, lane) ?? 0) - truth))
+      withIndex.push(Math.abs((logReference(moved, lane) ?? 0) + (outside[DAYS] ?? 0) - truth))
     }
   }
   return {

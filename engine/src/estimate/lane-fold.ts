@@ -17,7 +17,7 @@ import { type MarketDays, marketDay } from './market-days.ts'
 import { aboutPrice, type OtherLosses, type OutcomeWeights } from './other-losses.ts'
 import { relativeRate } from './price-response.ts'
 import type { HaulLog } from './rate-by-miles.ts'
-import { firstReference, type LaneLevel, movedLevel, referenceOf } from './reference-rate.ts'
+import { firstReference, type LaneLevel, type LevelSeen, movedLevel, referenceOf } from './reference-rate.ts'
 
 /** A quote that counts in the estimate. `x` is ln(rate / reference rate before the first quote of its day). */
 export interface QuoteUsed {
@@ -240,25 +240,22 @@ function foldDay(
 ): void {
   const { knots } = folding
   const { morning, indexAfter } = marketDay(market, day)
-  const known =
-    folding.level === undefined || morning === null ? null : referenceOf(folding.level, morning, day)
+  const known = folding.level === undefined || morning === null ? null : referenceOf(folding.level, morning)
+  const seen: LevelSeen[] = []
   let [pendingSum, pendingWeight, pendingCount] = [0, 0, 0]
   for (let at = from; at < to; at++) {
     if (columns.outcomeOf(rows[at]!) === PENDING) {
       pendingSum += weights[at]! * logRates[at]!
       pendingWeight += weights[at]!
       pendingCount++
-      continue
-    }
-    const seen = { value: logRates[at]! - indexAfter, weight: weights[at]!, spread }
-    folding.level = movedLevel(folding.level, seen, day)
+    } else seen.push({ value: logRates[at]! - indexAfter, weight: weights[at]!, spread })
   }
   // The pending quotes of a day count as one: see `marketDaysInSteps`.
   if (pendingCount > 0) {
     const value = pendingSum / pendingWeight - indexAfter
-    const seen = { value, weight: pendingWeight / pendingCount, spread }
-    folding.level = movedLevel(folding.level, seen, day)
+    seen.push({ value, weight: pendingWeight / pendingCount, spread })
   }
+  folding.level = movedLevel(folding.level, seen, day)
   // A lane first quoted on this day is compared with its own rates: see `addDay`.
   const reference = known ?? firstReference(folding.level, indexAfter, morning)
   const weightOfDay = 2 ** (-(today - day) / HALF_LIFE_DAYS)

@@ -51,7 +51,7 @@ function ownReference(
   if (morning === null) return null
   const known = level === undefined ? 0 : levelWeight(level, model.day)
   return {
-    log: referenceOf(level, morning, model.day) + model.haulLog(miles),
+    log: referenceOf(level, morning) + model.haulLog(miles),
     weight: known + morning.tenantWeight,
   }
 }

@@ -24,12 +24,12 @@ function normal(random: () => number): number {
   return Math.sqrt(-2 * Math.log(random() + 1e-12)) * Math.cos(2 * Math.PI * random())
 }
 
-/** Twelve lanes with levels of their own, and rates 10 % around the level: `count` quotes on lane 0, twelve on each other. */
-function brokerage(count: number, seed: number) {
+/** Lanes with levels of their own, and rates 10 % around the level: `count` quotes on lane 0, twelve on each other. */
+function brokerage(count: number, seed: number, lanes: number) {
   const random = seededNumbers(seed)
   const quotes: LaneQuote[] = []
   let levelOfFirst = 0
-  for (let n = 0; n < 12; n++) {
+  for (let n = 0; n < lanes; n++) {
     const level = 200_000 * Math.exp(0.25 * normal(random))
     if (n === 0) levelOfFirst = level
     for (let at = 0; at < (n === 0 ? count : 12); at++) {
@@ -56,8 +56,8 @@ const chanceAt = (estimator: Estimator, offerRateCents: number) =>
   Number.NaN
 
 /** The moves by one more quote on the lane at some times its level: of the going rate in spreads, and of the chance in points. */
-function movesBy(count: number, times: number, outcome: Outcome) {
-  const { quotes, level } = brokerage(count, count)
+function movesBy(count: number, times: number, outcome: Outcome, lanes = 12) {
+  const { quotes, level } = brokerage(count, count, lanes)
   const before = prepareEstimator({ quotes, now: NOW })
   const typo: LaneQuote = {
     quoteId: 1_000_000,
@@ -99,11 +99,12 @@ describe('one more quote on a lane', () => {
         expect(movesBy(count, times, outcome).points).toBeLessThan(most)
   })
 
-  test.each(sizes.flatMap((count) => [0.7, 0.9, 1.1, 1.5].map((times) => [count, times] as const)))(
-    'of %i, at %f times its rate, moves it by at most a quarter of its spread',
-    (count, times) => {
-      for (const outcome of ['pending', 'won', 'lost'] as const)
-        expect(movesBy(count, times, outcome).spreads).toBeLessThan(0.25)
+  test.each([1, 12].flatMap((lanes) => [5, 8, 20, 60].map((count) => [count, lanes] as const)))(
+    'of %i, in a brokerage of %i lanes, at any factor, moves it by at most a quarter of its spread',
+    (count, lanes) => {
+      for (const times of [0.6, 0.7, 0.8, 0.9, 1, 1.1, 1.25, 1.5])
+        for (const outcome of ['pending', 'won', 'lost'] as const)
+          expect(movesBy(count, times, outcome, lanes).spreads).toBeLessThan(0.25)
     },
   )
 })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { seededNumbers } from '../statistics/seeded-numbers.ts'
-import { addDay, emptyMarket, logReference, morningOf } from './reference-rate.ts'
+import { addDay, emptyMarket, logReference, morningOf, movedLevel } from './reference-rate.ts'
 
 const seen = (...rates: number[]) => rates.map((rate) => ({ lane: 'lane', logRate: Math.log(rate) }))
 
-// Known values from an independent prototype of the same definitions.
+// Known values. Those of the first two days are also those of an independent prototype.
 test('one lane over forty days has the known references, index and level', () => {
   const market = emptyMarket()
   const state = () => {
@@ -18,15 +18,15 @@ test('one lane over forty days has the known references, index and level', () =>
     '2000.000000',
   ])
   expect(state()).toEqual(['0.000365583', '7.626511141', '2.840896415'])
-  expect(addDay(market, 40, seen(2200)).map((log) => Math.exp(log).toFixed(6))).toEqual(['2052.208679'])
-  expect(state()).toEqual(['0.000712419', '7.652165200', '2.689207115'])
+  expect(addDay(market, 40, seen(2200)).map((log) => Math.exp(log).toFixed(6))).toEqual(['2052.375653'])
+  expect(state()).toEqual(['0.000712013', '7.652165351', '2.689207115'])
 })
 
 test('the reference of a lane never quoted is the brokerage average, and null for a brokerage without quotes', () => {
   const market = emptyMarket()
-  expect(logReference(market, 'other', 0)).toBeNull()
+  expect(logReference(market, 'other')).toBeNull()
   addDay(market, 0, seen(2000, 2200))
-  expect(Math.exp(logReference(market, 'other', 0) ?? 0)).toBeCloseTo(Math.sqrt(2000 * 2200), 6)
+  expect(Math.exp(logReference(market, 'other') ?? 0)).toBeCloseTo(Math.sqrt(2000 * 2200), 6)
 })
 
 test('the reference of a lane first quoted today is its own rate, however different the other lanes are', () => {
@@ -34,6 +34,22 @@ test('the reference of a lane first quoted today is its own rate, however differ
   addDay(market, 0, seen(2000))
   const [reference = 0] = addDay(market, 1, [{ lane: 'far', logRate: Math.log(300) }])
   expect(Math.exp(reference)).toBeCloseTo(300, 6)
+})
+
+test('the quotes of a day move the level of their lane together, in whatever order', () => {
+  const level = { weight: 6, mean: 7.6, day: 0, quotes: 6 }
+  const day = [7.9, 7.2, 7.61, 7.65].map((value) => ({ value, weight: 1, spread: 0.1 }))
+  const forward = movedLevel({ ...level }, day, 1)
+  expect(movedLevel({ ...level }, day.toReversed(), 1).mean).toBeCloseTo(forward.mean, 12)
+  // One by one, the first quote would move the level by more than its share.
+  expect(Math.abs(forward.mean - 7.6)).toBeLessThan(2 * 0.07 * 0.1)
+})
+
+test('the level of a lane with a fixed price follows when the price changes', () => {
+  let level = movedLevel(undefined, [{ value: 7.6, weight: 1, spread: 0.02 }], 0)
+  for (let day = 1; day < 60; day++)
+    level = movedLevel(level, [{ value: day < 20 ? 7.6 : 7.68, weight: 1, spread: 0.02 }], day)
+  expect(level.mean).toBeGreaterThan(7.65)
 })
 
 describe('the weight of the brokerage average', () => {

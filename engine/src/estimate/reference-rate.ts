@@ -9,9 +9,11 @@ import { clip } from './vector.ts'
 
 /** A rate counts half as much in the level of its lane after this many days. */
 const LEVEL_HALF_LIFE_DAYS = 40
-/** A quote moves the level of a lane with this many quotes by at most this share of the lane's spread. */
+/** A quote moves the level of a lane with five quotes or more by at most this share of the lane's spread, and that of fewer further. */
+const STEP_MAX = 0.07
 const SETTLED_QUOTES = 5
-const STEP_MAX = 0.13
+/** The rates of a lane that hardly differ are a price list, and it changes: the step is of this spread at least. */
+const STEP_SPREAD_MIN = 0.05
 /** The brokerage's average counts as much as this many quotes of a lane. */
 const TENANT_WEIGHT = 0.3
 /** How far the rates of a new truckload lane usually are from the brokerage's average for its miles: the squared log distance. */
@@ -38,7 +40,7 @@ export interface LaneLevel {
   weight: number
   mean: number
   day: number
-  /** How many quotes moved it. */
+  /** How many quotes moved it, by weight. */
   quotes: number
 }
 
@@ -160,16 +162,16 @@ export function morningOf(market: Market): Morning | null {
 }
 
 /**
- * Log of the reference rate of a lane on a day: `I + (w f mu + g G) / (w f + g)`, with the index I, the lane's weight w and mean mu, the
- * brokerage's mean G, `g = tenantWeight` and `f = 2^(-days since the lane's last quote / 40)`; `I + G` for an unseen lane.
+ * Log of the reference rate of a lane: `I + (n mu + g G) / (n + g)`, with the index I, the lane's mean mu and its n quotes, the brokerage's
+ * mean G and `g = tenantWeight`; `I + G` for an unseen lane. Old quotes count in full beside the average: otherwise one new quote on a lane
+ * that is far from it would move the rate by more than the quote says.
  *
- * @example referenceOf({ weight: 1, mean: 0, day: 0 }, { ...morning, index: 7.6, mean: 0.1, tenantWeight: 0.3 }, 0) // 7.623
+ * @example referenceOf({ weight: 1, mean: 0, day: 0, quotes: 1 }, { ...morning, index: 7.6, mean: 0.1, tenantWeight: 0.3 }) // 7.623
  */
-export function referenceOf(level: LaneLevel | undefined, morning: Morning, day: number): number {
+export function referenceOf(level: LaneLevel | undefined, morning: Morning): number {
   if (!level) return morning.index + morning.mean
-  const weight = level.weight * 2 ** (-(day - level.day) / LEVEL_HALF_LIFE_DAYS)
   const { index, mean, tenantWeight } = morning
-  return index + (weight * level.mean + tenantWeight * mean) / (weight + tenantWeight)
+  return index + (level.quotes * level.mean + tenantWeight * mean) / (level.quotes + tenantWeight)
 }
 
 const weightOf = ({ weight = 1 }: RateSeen) => weight
@@ -178,13 +180,12 @@ const weightOf = ({ weight = 1 }: RateSeen) => weight
 function countDistances(
   market: Market,
   level: LaneLevel,
-  { morning, day, quote }: { morning: Morning; day: number; quote: RateSeen },
+  { morning, quote }: { morning: Morning; quote: RateSeen },
 ): void {
-  const weight = level.weight * 2 ** (-(day - level.day) / LEVEL_HALF_LIFE_DAYS)
   const value = quote.logRate - morning.index
   for (let i = 0; i < market.distances.length; i++) {
     const tenantWeight = i === 0 ? morning.usualWeight : TENANT_WEIGHTS[i - 1]!
-    const mean = (weight * level.mean + tenantWeight * morning.mean) / (weight + tenantWeight)
+    const mean = (level.quotes * level.mean + tenantWeight * morning.mean) / (level.quotes + tenantWeight)
     market.distances[i]! += weightOf(quote) * Math.min(Math.abs(value - mean), DISTANCE_MAX)
   }
   market.knownQuotes++
@@ -193,11 +194,11 @@ function countDistances(
 /**
  * Like `referenceOf`, but from the market; null if there are no quotes yet.
  *
- * @example logReference(market, 'DAL>ATL V', 40) // ln 2052.208679 in the example of docs/model-estimate.md
+ * @example logReference(market, 'DAL>ATL V') // ln 2052.375653 in the example of docs/model-estimate.md
  */
-export function logReference(market: Market, lane: LaneKey, day: number): number | null {
+export function logReference(market: Market, lane: LaneKey): number | null {
   const morning = morningOf(market)
-  return morning === null ? null : referenceOf(market.levels.get(lane), morning, day)
+  return morning === null ? null : referenceOf(market.levels.get(lane), morning)
 }
 
 /** The weight of a lane's level on a day, in quotes. */
@@ -206,24 +207,34 @@ export function levelWeight({ weight, day: since }: LaneLevel, day: number): num
 }
 
 /** A quote of a lane: how far its log rate is above the index, how much it counts, and the spread of the lane (infinity: no limit). */
-interface LevelSeen {
+export interface LevelSeen {
   readonly value: number
   readonly weight: number
   readonly spread: number
 }
 
 /**
- * Updates a lane's level (undefined for a new lane) with a quote. On a lane with five quotes, one more moves the level by 0.13 of the
- * lane's spread at most.
+ * Updates a lane's level (undefined for a new lane) with the quotes of a day. Each moves it from the morning's level, so their order does
+ * not matter, and by at most .07 x max(1, 5 / n)^2 of the lane's spread, for a lane with n quotes.
  */
-export function movedLevel(level: LaneLevel | undefined, seen: LevelSeen, day: number): LaneLevel {
-  if (!level) return { weight: seen.weight, mean: seen.value, day, quotes: 1 }
-  const weight = level.weight * 2 ** (-(day - level.day) / LEVEL_HALF_LIFE_DAYS)
-  const most = level.quotes < SETTLED_QUOTES ? Number.POSITIVE_INFINITY : STEP_MAX * seen.spread
-  level.mean += clip((seen.weight * (seen.value - level.mean)) / (weight + seen.weight), -most, most)
-  level.weight = weight + seen.weight
+export function movedLevel(level: LaneLevel | undefined, seen: readonly LevelSeen[], day: number): LaneLevel {
+  let [added, sum] = [0, 0]
+  for (const { weight, value } of seen) {
+    added += weight
+    sum += weight * value
+  }
+  if (level === undefined) return { weight: added, mean: sum / added, day, quotes: added }
+  const weight = levelWeight(level, day) + added
+  const share = STEP_MAX * Math.max(1, SETTLED_QUOTES / level.quotes) ** 2
+  let move = 0
+  for (const { weight: own, value, spread } of seen) {
+    const most = share * Math.max(STEP_SPREAD_MIN, spread)
+    move += clip((own * (value - level.mean)) / weight, -most, most)
+  }
+  level.mean += move
+  level.weight = weight
   level.day = day
-  level.quotes++
+  level.quotes += added
   return level
 }
 
@@ -242,9 +253,9 @@ export function addDay(market: Market, day: number, quotes: readonly RateSeen[])
   const references = quotes.map((quote) => {
     const level = market.levels.get(quote.lane)
     if (level === undefined || morning === null) return null
-    const reference = referenceOf(level, morning, day)
+    const reference = referenceOf(level, morning)
     surprise += weightOf(quote) * clip(quote.logRate - reference, -SURPRISE_MAX, SURPRISE_MAX)
-    countDistances(market, level, { morning, day, quote })
+    countDistances(market, level, { morning, quote })
     known += weightOf(quote)
     return reference
   })
@@ -264,7 +275,7 @@ export function addDay(market: Market, day: number, quotes: readonly RateSeen[])
     }
     market.seen += weight
     market.mean += (weight * (value - market.mean)) / market.seen
-    const moved = movedLevel(level, { value, weight, spread: Number.POSITIVE_INFINITY }, day)
+    const moved = movedLevel(level, [{ value, weight, spread: Number.POSITIVE_INFINITY }], day)
     if (!level) market.levels.set(quote.lane, moved)
   }
   return references.map(
