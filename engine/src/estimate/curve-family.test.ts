@@ -81,6 +81,18 @@ describe('the family of a brokerage', () => {
     expect(priors[0]?.varianceA).toBeLessThan(0.5 * (priors[1]?.varianceA ?? 0))
   })
 
+  test('moves toward a bend step by step: no quote switches it', () => {
+    const quotes = quotesWith(sealed, 400, 4)
+    const steps = Array.from({ length: 36 }, (_, i) => {
+      const { family } = prepareEstimator({ quotes: quotes.slice(0, 294 + i), now: NOW })
+      return SHAPES.indexOf(family.shape)
+    })
+    const moves = steps.slice(1).map((step, i) => Math.abs(step - steps[i]!))
+    expect(steps[0]).toBe(0)
+    expect(steps.at(-1)).toBeGreaterThan(7)
+    expect(Math.max(...moves)).toBeLessThan(4)
+  })
+
   test('is the same for the same quotes in another order', () => {
     const quotes = quotesWith(sealed, 400, 5)
     const [one, other] = [quotes, quotes.toReversed()].map((of) => prepareEstimator({ quotes: of, now: NOW }))

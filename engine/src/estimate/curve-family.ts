@@ -1,7 +1,7 @@
 /**
  * Do a few percent around the going rate decide, or does each further percent count as much? And do the brokerage's lanes win about equally
- * often? All its lanes have one answer: the usual one, unless another explains the outcomes so much better that it is 20 times as likely.
- * Method: Bayes factors (Kass and Raftery, 1995: "strong evidence" from 20 on).
+ * often? All its lanes have one answer: the usual one, or one that is the nearer to another the better that explains the outcomes: halfway
+ * when they are 20 times as likely. Method: Bayes factors (Kass and Raftery, 1995: "strong evidence" from 20 on).
  * docs/model-estimate.md, "The curve", Which family.
  */
 
@@ -20,13 +20,14 @@ import { priorOf } from './prior.ts'
 import {
   addMessageUp,
   emptyLikelihood,
-  LANE_SPREADS,
+  FULL_SPREADS,
   laneKinship,
   logEvidence,
   rootBelief,
+  SPREAD_STEPS,
   scaledLikelihood,
 } from './tree.ts'
-import { addInto } from './vector.ts'
+import { addInto, clip } from './vector.ts'
 
 /** The shape of all curves of a brokerage, and how much its lanes differ. */
 export interface CurveFamily {
@@ -44,10 +45,16 @@ export interface CurveFamily {
 
 /** The highest win probability, however low the rate. */
 const CEILING = 0.99
-const BENDS = [Number.POSITIVE_INFINITY, 0.1, 0.03] as const
-
-/** The shapes to choose from. The first is the usual one. */
-export const SHAPES: readonly CurveShape[] = BENDS.map((bend) => ({ ceiling: CEILING, bend }))
+/**
+ * The shapes, from the usual one (straight log odds) to the most bent one (0.03), in equal steps of 1 / bend. Each is one object, because
+ * the bank keeps tables for it.
+ */
+export const SHAPES: readonly CurveShape[] = Array.from({ length: 11 }, (_, step) => ({
+  ceiling: CEILING,
+  bend: 0.3 / step,
+}))
+/** The steps of the shapes that are tried: bends of 0.1 and 0.03. */
+const [HALF_BENT, BENT] = [3, 10]
 
 /** How much lanes differ before any evidence: as the levels of lanes in one state pair. */
 const LEVEL_VARIANCE = 0.5
@@ -55,8 +62,8 @@ const LEVEL_VARIANCE = 0.5
 const LEVEL_INFORMATION = 5
 /** Lanes are never quite alike. */
 const LEVEL_VARIANCE_MIN = 0.02
-/** Fewer lanes cannot tell how much lanes differ: then nothing bounds the priors. */
-const LEVEL_LANES_MIN = 6
+/** Fewer lanes hardly tell how much lanes differ: the fewer, the less it bounds the priors. */
+const LEVEL_LANES = 6
 /** Of a lane with nearly all outcomes of the brokerage, nobody knows whether it differs from the others. */
 const OTHERS_MIN = 0.2
 
@@ -68,11 +75,16 @@ export const USUAL_FAMILY: CurveFamily = {
   information: 0,
 }
 
-/**
- * An unusual shape or spread is used only if it increases the log likelihood of the outcomes by this much: the outcomes must be 20 times as
- * likely.
- */
-const EVIDENCE_MIN = 3
+/** From this log likelihood above that of the usual shape or spread on, another is used: first a part of the way, then all of it. */
+const EVIDENCE_MIN = 1.5
+const EVIDENCE_FULL = 4.5
+/** Halfway: the outcomes are e^3 = 20 times as likely. */
+const EVIDENCE_STRONG = 3
+
+/** How far to go, from 0 to 1, with this much more log likelihood. In small steps, so that one quote moves the family by little. */
+function shareFor(gain: number): number {
+  return clip((gain - EVIDENCE_MIN) / (EVIDENCE_FULL - EVIDENCE_MIN), 0, 1)
+}
 
 /** The lanes with most decided quotes are compared one by one. The next ones are added up to one lane, which bounds the time. */
 const LANES_ALONE = 24
@@ -96,21 +108,36 @@ export function* chooseFamily(against: FoldedAgainst, counted: CountedRates): St
   const lanes = together.length === 0 ? sample : [...sample.slice(0, LANES_ALONE), sumOf(together)]
   const sum = sumOf(lanes)
   if (sum.decided === 0) return USUAL_FAMILY
-  const [usual = 0] = logEvidenceOf(USUAL_FAMILY.shape, [sum], [0])
-  let chosen: Pick<CurveFamily, 'shape' | 'spreadIndex'> = USUAL_FAMILY
-  let most = Number.NEGATIVE_INFINITY
-  for (const shape of SHAPES) {
-    const isUsual = shape === USUAL_FAMILY.shape
+  const usual = evidenceOf(SHAPES[0]!, lanes)
+  const ofSum = (step: number) => logEvidenceOf(SHAPES[step]!, [sum], [0])[0]!
+  const gains: number[] = []
+  for (const step of [HALF_BENT, BENT]) {
     yield
-    if (!isUsual && (logEvidenceOf(shape, [sum], [0])[0] ?? 0) <= usual + EVIDENCE_MIN) continue
-    for (const [spreadIndex, found] of logEvidenceOf(shape, lanes, [...LANE_SPREADS.keys()]).entries()) {
-      const least = (isUsual ? 0 : EVIDENCE_MIN) + (spreadIndex === 0 ? 0 : EVIDENCE_MIN)
-      if (found - least <= most) continue
-      chosen = { shape, spreadIndex }
-      most = found - least
-    }
+    const gain = ofSum(step) - ofSum(0)
+    const isTried = gain > EVIDENCE_MIN
+    gains.push(isTried ? Math.min(gain, evidenceOf(SHAPES[step]!, lanes).most - usual.most) : gain)
   }
-  return { ...chosen, ...levelVariance(sample, sum, chosen.shape) }
+  const [ofHalf = 0, ofBent = 0] = gains
+  const aim = HALF_BENT + (BENT - HALF_BENT) * shareFor(ofBent - ofHalf + EVIDENCE_STRONG)
+  const step = Math.round(aim * shareFor(Math.max(ofHalf, ofBent)))
+  yield
+  const shape = SHAPES[step]!
+  const { spreadIndex } = step === 0 ? usual : evidenceOf(shape, lanes)
+  return { shape, spreadIndex, ...levelVariance(sample, sum, shape) }
+}
+
+/** How well a shape explains the lanes with the lane spread that suits them, less what an unusual spread must be better by. */
+function evidenceOf(
+  shape: CurveShape,
+  lanes: readonly SampledLane[],
+): { readonly most: number; readonly spreadIndex: number } {
+  const [usual = 0, ...others] = logEvidenceOf(shape, lanes, FULL_SPREADS)
+  const best = Math.max(...others)
+  const steps = Math.round(SPREAD_STEPS * shareFor(best - usual))
+  return {
+    most: Math.max(usual, best - EVIDENCE_STRONG),
+    spreadIndex: steps === 0 ? 0 : others.indexOf(best) * SPREAD_STEPS + steps,
+  }
 }
 
 /**
@@ -133,17 +160,16 @@ function levelVariance(
     return { surprise, information, chance }
   })
   const all = known.reduce((sum, { information }) => sum + information, 0)
-  let excess = LEVEL_INFORMATION * LEVEL_VARIANCE
-  let squares = LEVEL_INFORMATION
+  const doubt = Math.max(1, LEVEL_LANES / lanes.length) ** 3
+  let excess = doubt * LEVEL_INFORMATION * LEVEL_VARIANCE
+  let squares = doubt * LEVEL_INFORMATION
   for (const { surprise, information, chance } of known) {
     const others = 1 - information / all
     if (!(others >= OTHERS_MIN)) continue
     excess += (surprise / others) ** 2 - (chance * information) / others
     squares += information ** 2
   }
-  const found = Math.max(LEVEL_VARIANCE_MIN, excess / squares)
-  const isKnown = lanes.length >= LEVEL_LANES_MIN
-  return { levelVariance: isKnown ? found : Number.POSITIVE_INFINITY, information: all }
+  return { levelVariance: doubt * Math.max(LEVEL_VARIANCE_MIN, excess / squares), information: all }
 }
 
 function sumOf(lanes: readonly SampledLane[]): SampledLane {

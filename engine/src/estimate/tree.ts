@@ -76,15 +76,32 @@ export interface LaneSpread {
   readonly quoteNoise: number
 }
 
-/**
- * The usual spread; one of lanes that differ more, and borrow less from others; and one of lanes that hardly differ, such as those
- * of sealed tenders, which are priced against one estimate.
- */
-export const LANE_SPREADS: readonly [LaneSpread, ...LaneSpread[]] = [
-  { level: 0.7, tilt: 0.06, quoteNoise: 0.01 },
+const USUAL_SPREAD: LaneSpread = { level: 0.7, tilt: 0.06, quoteNoise: 0.01 }
+
+/** One spread of lanes that differ more, and borrow less from others; and one of lanes that hardly differ, such as those of sealed tenders. */
+const OTHER_SPREADS: readonly LaneSpread[] = [
   { level: 1, tilt: 0.06, quoteNoise: 0.01 },
   { level: 0.35, tilt: 0.015, quoteNoise: 0.0005 },
 ]
+
+/** From the usual spread to another in this many steps, so that no single quote switches how much lanes take from others. */
+export const SPREAD_STEPS = 4
+
+/** The usual spread, and for each other one those on the way to it, in equal ratios. */
+export const LANE_SPREADS: readonly [LaneSpread, ...LaneSpread[]] = [
+  USUAL_SPREAD,
+  ...OTHER_SPREADS.flatMap((other) =>
+    Array.from({ length: SPREAD_STEPS }, (_, i) => {
+      const share = (i + 1) / SPREAD_STEPS
+      const between = (name: keyof LaneSpread) =>
+        USUAL_SPREAD[name] * (other[name] / USUAL_SPREAD[name]) ** share
+      return { level: between('level'), tilt: between('tilt'), quoteNoise: between('quoteNoise') }
+    }),
+  ),
+]
+
+/** The indexes in `LANE_SPREADS` of the usual spread and of the others. */
+export const FULL_SPREADS: readonly number[] = [0, ...OTHER_SPREADS.map((_, i) => (i + 1) * SPREAD_STEPS)]
 
 const SMALL_LANE_LIMIT = 200
 const laneKinships = LANE_SPREADS.map(() => new Map<number, Kinship>())
