@@ -78,15 +78,14 @@ function succeeds(program: string, ...args: string[]): Promise<boolean> {
   })
 }
 
-/** Runs the tests that are too long for `npm test` and `npm run test:pages`. Pages need a built dashboard. */
+/** Runs the tests that are too long for `npm test` and `npm run test:pages`, after `passMeasures`, which builds the dashboard. */
 async function passLongTests(): Promise<boolean> {
   print('\nthe tests tagged `long`, then those that have more values with every value')
   process.env.PROPERTY_SEED = 'random'
   const vitest = (...args: string[]) =>
     succeeds('npm', 'exec', '--', 'vitest', 'run', '--tags-filter=long && !measure', ...args)
-  const built = await succeeds(process.execPath, 'dashboard/build.ts')
   const passed = await vitest()
-  const pages = built && (await succeeds('npm', 'exec', '--', 'playwright', 'test', '--grep', '@long'))
+  const pages = await succeeds('npm', 'exec', '--', 'playwright', 'test', '--grep', '@long')
   process.env.EVERY_VALUE = 'yes'
   return (await vitest('proofs/fuzzer.test.ts', 'proofs/delivery-order.test.ts')) && passed && pages
 }
