@@ -15,11 +15,15 @@ describe('the customer in the estimate', () => {
   })
 
   test('is nearer to the truth where they differ, also if each lane has a main customer', () => {
-    const crossed = checkCustomers({ ...plan, seed: 78, spread: 1 })
-    expect(crossed.errorWith).toBeLessThan(crossed.errorWithout / 2)
-    expect(crossed.spread).toBeGreaterThan(0.5)
-    expect(crossed.spread).toBeLessThan(1.7)
-    expect(crossed.within80With).toBeGreaterThan(0.77)
+    const crossed = [78, 79, 80, 81, 82].map((seed) => checkCustomers({ ...plan, seed, spread: 1 }))
+    for (const { errorWith, errorWithout, spread } of crossed) {
+      expect(errorWith).toBeLessThan(errorWithout / 2)
+      expect(spread).toBeGreaterThan(0.3)
+      expect(spread).toBeLessThan(1.7)
+    }
+    // The ranges of a single brokerage contain 63 to 98 % of its 120 true chances.
+    const within = crossed.reduce((sum, { within80With }) => sum + within80With, 0) / crossed.length
+    expect(within).toBeGreaterThan(0.77)
     const loyal = checkCustomers({ ...plan, seed: 79, spread: 1, loyalty: 0.7 })
     expect(loyal.errorWith).toBeLessThan(loyal.errorWithout)
   })
