@@ -37,7 +37,9 @@ export function proofFolder(): string {
 }
 
 export async function ownPostgres(directory = proofFolder()): Promise<OwnPostgres> {
-  let running: EmbeddedPostgres = await startEmbeddedPostgres({ directory })
+  // The proof itself starts it again.
+  const start = () => startEmbeddedPostgres({ directory, restarts: 0 })
+  let running: EmbeddedPostgres = await start()
   const place = findPlace(directory)
   if (place === null) throw new Error('The cluster folder was not found.')
   const { cluster } = place
@@ -69,7 +71,7 @@ export async function ownPostgres(directory = proofFolder()): Promise<OwnPostgre
     kill: () => send('SIGKILL', clusterProcesses(cluster)),
     stop: (mode) => send(mode === 'fast' ? 'SIGINT' : 'SIGQUIT', [running.pid]),
     async start() {
-      running = await startEmbeddedPostgres({ directory })
+      running = await start()
     },
     async remove() {
       await running.stop()

@@ -59,6 +59,8 @@ export type EmbeddedPostgresOptions = {
   readonly onExit?: (reason: string) => void
   /** The folder for the cluster if PostgreSQL cannot enter the data folder. Default: `/var/lib/lanewise`. */
   readonly elsewhere?: string
+  /** How often within ten minutes a PostgreSQL that ended by itself is started again. Default: 3. */
+  readonly restarts?: number
 }
 
 /** The database that the service uses in its cluster. */
@@ -76,8 +78,8 @@ export const roleNames = {
  * database. The first start creates the cluster. Works as root and as a normal user.
  *
  * Committed data survives `kill -9` of the service, of PostgreSQL, or of both, and a power failure if the disk honors fsync. A
- * PostgreSQL that a killed service left behind is stopped first, and one that ends while the service runs is started again. PostgreSQL runs in its own session, so Ctrl-C reaches only
- * the service, which can finish its work before it calls `stop`.
+ * PostgreSQL that a killed service left behind is stopped first, and one that ends while the service runs is started again. PostgreSQL
+ * runs in its own session, so Ctrl-C reaches only the service, which can finish its work before it calls `stop`.
  *
  * Throws `DataFolderInUse` if another process runs this cluster, and an `Error` with instructions if PostgreSQL cannot run on
  * this machine.
@@ -159,6 +161,7 @@ async function startIn(
     return startPostmaster(place, binaries, socket.folder, options.log)
   }
   const kept = await keptRunning(start, {
+    restarts: options.restarts,
     onEnd: (how, isStartedAgain) => {
       if (isStartedAgain) options.log(`PostgreSQL ended unexpectedly (${how}) and is started again`)
       else options.onExit?.(`PostgreSQL ended unexpectedly (${how}); ${reasonIn(place.log)}`)

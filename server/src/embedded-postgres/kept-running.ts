@@ -15,15 +15,18 @@ interface KeptProcess {
 /**
  * Starts a process, and starts it again when it ends by itself.
  *
+ * @param restarts how often within ten minutes it is started again
  * @param onEnd called with each unexpected end: how it ended, and whether the process is started again
  * @param onFailure called if the process could not be started again
  */
 export async function keptRunning(
   start: () => Promise<ChildProcess>,
   {
+    restarts: most = restartsMax,
     onEnd,
     onFailure,
   }: {
+    readonly restarts?: number | undefined
     readonly onEnd: (how: string, isStartedAgain: boolean) => void
     readonly onFailure: (error: unknown) => void
   },
@@ -40,7 +43,7 @@ export async function keptRunning(
       if (isReleased) return
       const now = performance.now()
       restarts = restarts.filter((at) => now - at < restartsMs)
-      const isStartedAgain = restarts.length < restartsMax
+      const isStartedAgain = restarts.length < most
       onEnd(how, isStartedAgain)
       if (!isStartedAgain) return
       restarts.push(now)
