@@ -287,7 +287,7 @@ export const getBacktest = endpoint({
       rule,
     }),
   ]),
-  problems: ['not-found'],
+  problems: ['not-found', 'role-required'],
   examples: {
     body: { rule: { conditions: exampleRule.conditions, terms: exampleRule.terms } },
     answer: {
