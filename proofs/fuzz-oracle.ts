@@ -92,6 +92,8 @@ export function oracleOf(published: OpenApiDocument, foreign = '\u0000'): Judge 
 
   function operationAt(method: string, target: string) {
     const path = routedPath(target)
+    // No path of the service has one.
+    if (path.includes('#')) return undefined
     return known.find(
       (one) => one.form.test(path) && (one.method === method || (method === 'HEAD' && one.method === 'GET')),
     )
@@ -227,10 +229,12 @@ function mayBePage({ method, target, headers }: Parameters<Judge>[0], status: nu
   )
 }
 
-/** Returns the path that the service routes by: without scheme and host, and with percent-encoded letters decoded. */
+/**
+ * Returns the path that the service routes by: without scheme and host, and with percent-encoded letters decoded. The target of a request
+ * has no fragment, so a `#` belongs to the path.
+ */
 function routedPath(target: string): string {
-  const path =
-    (/^https?:\/\//i.test(target) ? (URL.parse(target)?.pathname ?? '/') : target).split(/[?#]/)[0] ?? ''
+  const path = target.replace(/^https?:\/\/[^/?#]*/i, '').split('?')[0] || '/'
   try {
     return decodeURI(path)
   } catch {

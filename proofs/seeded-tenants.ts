@@ -236,6 +236,9 @@ function rowsOf(
         understood: JSON.stringify([
           { code: 'encoding', column: null, detail: `${canaryOf(label)}imports-understood`, choices: [] },
         ]),
+        causes: JSON.stringify([
+          { column: null, detail: `${canaryOf(label)}imports-causes`, rows: 1, lines: [2] },
+        ]),
         words: JSON.stringify([
           {
             field: 'equipment',
