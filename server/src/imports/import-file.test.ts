@@ -161,6 +161,22 @@ describe('an import', () => {
     expect(await importRow(tenant, end.importId)).toMatchObject({ status: 'done', errors: end.refused })
   })
 
+  it('rejects the rows of another table, and names its header', async () => {
+    const tenant = await newTenant()
+    const other = 'destination,origin,equipment,quoted_rate,quoted_at,outcome\n'
+    const end = await runImport(tenant, header + rowTo('Macon') + other + rowTo('Rome') + rowTo('Athens'))
+    expect(end).toMatchObject({ rowsRead: 4, rowsAdded: 1, rowsRefused: 3 })
+    expect(end.causes).toEqual([
+      {
+        column: null,
+        detail:
+          'The row is of another table: line 3 is a header with other columns. Import each table as a file of its own.',
+        rows: 3,
+        lines: [3, 4, 5],
+      },
+    ])
+  })
+
   it('counts unknown words, and imports their rows as the map says', async () => {
     const tenant = await newTenant()
     const rows = ['Lost to CHR', 'LOST TO CHR', 'Dead', 'Perdido', 'won'].map((status, nth) =>

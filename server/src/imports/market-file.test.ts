@@ -34,6 +34,19 @@ const multiLane = (rows: readonly string[]) =>
   ].join('\n')
 const dallas = 'DALLAS,TX,75201,ATLANTA,GA,30303'
 
+test('a file with two tables is refused', async () => {
+  const row = 'Dallas TX,Atlanta GA,V,all_in,2000'
+  const text = [
+    'Origin,Destination,Equipment,Basis,Rate',
+    row,
+    'Destination,Origin,Equipment,Basis,Rate',
+    row,
+  ]
+  expect(await refusal(text.join('\n'))).toBe(
+    'The file must have one header; line 3 is another one, with other columns than line 1. Send each table as a file of its own.',
+  )
+})
+
 describe('the output of a DAT multi-lane request', () => {
   const perMile = multiLane([
     `${dallas},VAN,800,2.11,1.875,2.4,0.38,15,20 - 3 Digit,14,63,,,2.6,2.3,2.9,0.38,240`,

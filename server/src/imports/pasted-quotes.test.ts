@@ -464,6 +464,15 @@ test('totals and repeated headers are left out, and counted', () => {
   ])
 })
 
+test('two tables are not read by the columns of the first one', () => {
+  const row = 'Dallas, TX\tAtlanta, GA\t2150'
+  const { rows, problem } = pasted(
+    ['Origin\tDestination\tRate', row, 'Destination\tOrigin\tRate', row].join('\n'),
+  )
+  expect(rows).toEqual([])
+  expect(problem).toBe('Line 3 is another header, with other columns. Paste each table by itself.')
+})
+
 describe('a header without one known word', () => {
   const text = 'Von\tNach\tArt\tPreis\nDallas, TX\tAtlanta, GA\tV\t2150\nReno, NV\tBoise, ID\tR\t1500'
 

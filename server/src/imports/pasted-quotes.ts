@@ -26,7 +26,7 @@ import {
   statedAmount,
   utcDates,
 } from '../csv/index.ts'
-import { type LeftOutRow, type Line, leftOutOf, textRows } from '../tables/index.ts'
+import { type LeftOutRow, type Line, leftOutOf, otherHeader, textRows } from '../tables/index.ts'
 import { type DateSettings, orderNote } from './file-dates.ts'
 import { addLeftOut, linesNotes, noneLeftOut } from './import-notes.ts'
 import { knownCells } from './known-cells.ts'
@@ -368,6 +368,12 @@ export function* readPasted(text: string, reading: PasteReading): Steps<Pasted> 
       `At most ${pastedRowsMax} rows are read at once; these are ${count}. Paste them in parts, or import a file of past quotes.`,
     )
   }
+  if (table.otherHeader !== null) {
+    return answer(
+      [],
+      `Line ${table.otherHeader} is another header, with other columns. Paste each table by itself.`,
+    )
+  }
   const lines = [names ?? [], ...rows.map((row) => row.cells)]
   if (lines.some((line) => line.length > pastedColumnsMax)) {
     return answer([], `Rows may have at most ${pastedColumnsMax} cells.`)
@@ -395,6 +401,7 @@ function* tableOf(text: string, hasHeader: boolean | null) {
   const header = { header: names ?? [], headerRows: names === null ? [] : [{ cells: names }] }
   const rows: Line[] = []
   const others: (Line & { readonly why: LeftOutRow['why'] })[] = []
+  const isOtherTable = otherHeader(header.header)
   for (const [nth, { line, cells: own }] of (names === null ? lines : lines.slice(1)).entries()) {
     if (nth % linesPerStep === 0) yield
     // When a row has as many cells as there are names, every cell is in its place.
@@ -406,6 +413,7 @@ function* tableOf(text: string, hasHeader: boolean | null) {
   }
   return {
     names,
+    otherHeader: rows.find(({ cells }) => isOtherTable(cells))?.line ?? null,
     rows,
     cells: new Cells(rows.slice(0, pastedRowsMax).map((row) => row.cells)),
     leftOut: addLeftOut(noneLeftOut, others),

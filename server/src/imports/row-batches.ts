@@ -101,7 +101,7 @@ function settleRow(batch: Batch, { row, turn }: RowInTurn, settling: Settling): 
   const { context, unknownPlaces, lowRates } = settling
   batch.weight++
   const { read, returned, leftOut, stated }: ReadLine = row.malformed
-    ? { read: malformed, returned: null, leftOut: null, stated: [] }
+    ? { read: malformedRow(row), returned: null, leftOut: null, stated: [] }
     : readLine(row.cells, context)
   batch.words.push(...stated)
   batch.cells.set(row.line, row.cells)
@@ -153,10 +153,14 @@ function ownEquipment(
 
 type Refused = Extract<ReadRow, { kind: 'refused' }>
 
-const malformed = refused(
-  '',
-  'A double quote is inside a value or is never closed; write it twice, or remove it.',
-)
+function malformedRow({ otherHeader }: TableRow): Refused {
+  return refused(
+    '',
+    otherHeader === undefined
+      ? 'A double quote is inside a value or is never closed; write it twice, or remove it.'
+      : `The row is of another table: line ${otherHeader} is a header with other columns. Import each table as a file of its own.`,
+  )
+}
 
 function refused(column: string, detail: string): Refused {
   return { kind: 'refused', errors: [{ column, detail }] }

@@ -7,7 +7,7 @@
 export { isSingleByteEncoding } from './encoding.ts'
 export { type SingleByteEncoding, singleByteEncodings } from './encoding-words.ts'
 export { type FileBytes, kindOfFile, unpacked } from './file-bytes.ts'
-export { leftOutOf } from './left-out.ts'
+export { leftOutOf, otherHeader } from './left-out.ts'
 export { ImportFileError, refused } from './refused.ts'
 export { openTable, type TableFile } from './table-file.ts'
 export type { Line } from './table-form.ts'

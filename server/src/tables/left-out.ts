@@ -44,6 +44,35 @@ function isSame(one: readonly string[], other: readonly string[]): boolean {
   return true
 }
 
+/** Names of the table in a row that make it a header: a value can be one of them by chance. */
+const namesMin = 3
+
+/**
+ * Finds the header of another table: a row of which most cells are names of this table, but not each above its own column. The rows
+ * below it would be read by the wrong columns.
+ *
+ * @example otherHeader(['Origin', 'Destination', 'Rate'])(['Destination', 'Origin', 'Rate']) // true
+ */
+export function otherHeader(header: readonly string[]): (cells: readonly string[]) => boolean {
+  const folded = header.map(foldedName)
+  const names = new Set(folded.filter((name) => name !== ''))
+  const lengthMax = Math.max(0, ...[...names].map((name) => name.length))
+  const isName = (cell: string) => cell.length <= lengthMax && names.has(cell)
+  return (cells) => {
+    let [known, other, moved] = [0, 0, 0]
+    for (const [at, cell] of cells.entries()) {
+      const name = foldedName(cell)
+      if (name === '') continue
+      if (isName(name)) known++
+      else if (++other > names.size / 2) return false
+      if (name !== folded[at]) moved++
+    }
+    return known >= namesMin && known > other && moved > 0
+  }
+}
+
+const foldedName = (cell: string) => cell.trim().toLowerCase()
+
 function isRemark(cells: readonly string[], header: readonly string[]): boolean {
   const at = cells.findIndex((cell) => cell.trim() !== '')
   if (at < 0 || cells.findLastIndex((cell) => cell.trim() !== '') !== at) return false

@@ -1,5 +1,5 @@
 import { unpacked } from './file-bytes.ts'
-import { type LeftOutReason, leftOutOf } from './left-out.ts'
+import { type LeftOutReason, leftOutOf, otherHeader } from './left-out.ts'
 import { refused } from './refused.ts'
 import type { TableFile } from './table-file.ts'
 import { rowsOf, type TableRow } from './text-rows.ts'
@@ -28,6 +28,7 @@ const pieceBytes = 8 * 1024
 export async function* tablePieces(file: TableFile, lengthMax?: number): AsyncGenerator<TablePiece> {
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
   const { delimiter, newline } = file
+  const sorted = sorting(file)
   let { byte, line } = file.rowsStart
   let skipped = byte
   let rest = ''
@@ -49,21 +50,29 @@ export async function* tablePieces(file: TableFile, lengthMax?: number): AsyncGe
       })
       line = read.nextLine
       rest = text.slice(read.used)
-      yield { ...sorted(read.rows, file), bytesRead: byte - Buffer.byteLength(rest) }
+      yield { ...sorted(read.rows), bytesRead: byte - Buffer.byteLength(rest) }
     }
   }
   if (byte < file.bytesTotal) throw changed()
 }
 
-function sorted(all: readonly TableRow[], file: TableFile): Pick<TablePiece, 'rows' | 'leftOut'> {
-  const rows: TableRow[] = []
-  const leftOut: LeftOutRow[] = []
-  for (const row of all) {
-    const why = row.malformed ? null : leftOutOf(row.cells, file)
-    if (why === null) rows.push(row)
-    else leftOut.push({ ...row, why })
+/** Tells the rows of the table from those that are left out, one piece of the file after the other. */
+function sorting(file: TableFile): (all: readonly TableRow[]) => Pick<TablePiece, 'rows' | 'leftOut'> {
+  const isOtherHeader = otherHeader(file.header)
+  /** The row of another header, until the file's own one comes again. */
+  let other: { readonly otherHeader: number } | null = null
+  return (all) => {
+    const rows: TableRow[] = []
+    const leftOut: LeftOutRow[] = []
+    for (const row of all) {
+      const why = row.malformed ? null : leftOutOf(row.cells, file)
+      if (why === 'header') other = null
+      else if (!row.malformed && isOtherHeader(row.cells)) other = { otherHeader: row.line }
+      if (why !== null) leftOut.push({ ...row, why })
+      else rows.push(other === null ? row : { ...row, ...other, malformed: true })
+    }
+    return { rows, leftOut }
   }
-  return { rows, leftOut }
 }
 
 function changed() {

@@ -213,6 +213,23 @@ describe('line ends and blanks', () => {
   })
 })
 
+describe('another header below', () => {
+  const head = 'Origin,Destination,Equipment,Quoted Rate'
+  const row = 'Dallas TX,Waco TX,V,900'
+  const cells = row.split(',')
+  const malformed = ['malformed']
+
+  it.each([
+    ['the same columns in another order', 'Destination,Origin,Equipment,Quoted Rate'],
+    ['a column more in between', 'ORIGIN,DESTINATION,CUSTOMER,EQUIPMENT,QUOTED RATE'],
+    ['another column at the end', 'Origin,Destination,Equipment,Reason'],
+  ])('with %s: its rows are not read by the columns of the first one', async (_, other) => {
+    const text = [head, row, other, row, row, head, row].join('\n')
+    const { rows } = await readText(text)
+    expect(rows).toEqual([cells, malformed, malformed, malformed, cells])
+  })
+})
+
 describe('single-byte encodings', () => {
   const text = 'Origin,Destination,Customer\n"Montréal, QC","Québec, QC",Café Bélanger\n'
   it.each(['windows-1252', 'macintosh', 'cp850', 'cp437'])('%s is recognized', async (encoding) => {

@@ -4,10 +4,12 @@ export interface TableRow {
   /** The line on which the row begins, from 1. */
   readonly line: number
   readonly cells: readonly string[]
-  /** True when a double quote in the row is misplaced or never closed. */
+  /** True when the cells of the row are not those of the columns: a double quote is misplaced or never closed, or as below. */
   readonly malformed: boolean
   /** Set if the row is malformed because it is too long. */
   readonly isTooLong?: true
+  /** Set if the row is malformed because it belongs to another table in the file: the line of its header. */
+  readonly otherHeader?: number
 }
 
 /** How a text is cut into rows and cells. */

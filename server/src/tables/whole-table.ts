@@ -32,7 +32,7 @@ export interface WholeTableLimits {
 /**
  * Reads a whole small table, in each form that `openTable` opens.
  *
- * @throws ImportFileError if it has too many cells, lines or columns, or cannot be opened
+ * @throws ImportFileError if it has too many cells, lines or columns, two tables, or cannot be opened
  */
 export async function readTable(
   bytes: FileBytes,
@@ -54,6 +54,12 @@ export async function readTable(
         throw refused(
           'header',
           `Line ${row.line} must have at most ${most} characters. A double quote before it may not be closed.`,
+        )
+      }
+      if (row.otherHeader !== undefined) {
+        throw refused(
+          'header',
+          `The file must have one header; line ${row.otherHeader} is another one, with other columns than line ${file.headerLine}. Send each table as a file of its own.`,
         )
       }
       if (row.malformed) malformed.push(row)
