@@ -64,8 +64,8 @@ const zerosOfKind: Readonly<Partial<Record<GivenKind, RegExp>>> = {
   id: /^0+(\.0+)?$/,
   zip: /^0+(\.0+)?(-0+)?$/,
   equipment: /^0+(\.0+)?$/,
-  // The zero days of databases and of spreadsheets.
-  time: /^(0+(\.0+)?|0{1,2}[-/]0{1,2}[-/]0{2,4}|0000-00-00|1900-01-00|0?1[-/]0{1,2}[-/]1900)([ t]+0{1,2}:00(:00)?z?( am)?)?$/,
+  // The zero days of spreadsheets, and the first days that databases and programs count from, at any time of day.
+  time: /^(0+(\.0+)?|(0{1,2}[-/]0{1,2}[-/]0{2,4}|0000-00-00|1900-01-00|0?1[-/]0{1,2}[-/]1900|(0001|1753|1900|1970)-01-01|0?1[-/]0?1[-/](0001|1753|1900|1970)|1899-12-3[01]|12[-/]3[01][-/]1899|1969-12-31|12[-/]31[-/]1969)([ t]+\d{1,2}:\d\d(:\d\d(\.\d+)?)?( ?[ap]m)?(z|[+-]\d\d:?\d\d)?)?)$/,
 }
 
 const wordSets: Readonly<Record<GivenKind, ReadonlySet<string>>> = {
