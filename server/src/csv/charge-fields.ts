@@ -79,7 +79,18 @@ export const chargeFields = {
   quoted_currency: {
     description:
       'USD or CAD: the currency of the quoted rate, and of the other amounts without a currency of their own',
-    aliases: ['Currency', 'Currency Code', 'Rate Currency', 'Quote Currency'],
+    aliases: [
+      'Currency',
+      'Currency Code',
+      'Currency Type',
+      'Rate Currency',
+      'Quote Currency',
+      'Curr',
+      'Cur',
+      'Ccy',
+      'Moneda',
+      'Devise',
+    ],
   },
   customer_charges: {
     description: 'accessorial charges of the customer by name, such as "detention 75; lumper 120"',

@@ -135,6 +135,21 @@ function withoutGaps(marked: string, place: CurrencyPlace): string {
     .trim()
 }
 
+/**
+ * Whether a cell is a currency and nothing else, as in a column of currencies. Rare codes do not count, because three letters can be
+ * an airport or a name.
+ *
+ * @example ['CAD', 'US dollars', '$', 'DFW'].map(isCurrency) // [true, true, false, false]
+ */
+export function isCurrency(cell: string): boolean {
+  if (cell.length > currencyLengthMax || !/\p{L}/u.test(cell)) return false
+  const { rest, currencies } = splitCurrency(cell, 'cell')
+  return rest.trim() === '' && currencies.length > 0 && currencies.every((one) => frequentCodes.has(one))
+}
+
+/** As long as the longest words for a currency. */
+const currencyLengthMax = 30
+
 /** The currencies of quotes. */
 export const quoteCurrencies = ['USD', 'CAD'] as const satisfies readonly Currency[]
 

@@ -19,6 +19,7 @@ export { csvHead, csvLines, csvLinesInSteps, formula, guardedCell, withoutGuards
 export {
   currenciesOfNote,
   currencyWords,
+  isCurrency,
   isStored,
   quoteCurrencies,
   splitCurrency,

@@ -110,7 +110,7 @@ const otherNames: Readonly<Partial<Record<MarketFileField, readonly string[]>>> 
   equipment: [...shared('equipment'), 'Transport Type'],
   basis: ['Basis', 'Rate Basis'],
   kind: ['Kind', 'Rate Kind', 'Side', 'Buy Sell'],
-  currency: ['Currency', 'Currency Code'],
+  currency: shared('quoted_currency'),
   miles: [
     ...shared('miles'),
     'Distance Miles',

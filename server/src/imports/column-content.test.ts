@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readColumns } from './columns.ts'
 import { openImport } from './open-import.ts'
 import { FileIds, sharedIdNotes } from './shared-ids.ts'
@@ -49,6 +49,43 @@ it.each([
 it('a number of a bid is no rate', () => {
   const read = readColumns(['Origin', 'Destination', 'Equipment', 'Quote Date', 'Bid #'])
   expect('problems' in read && read.problems[0]?.detail).toContain('No column has the rate')
+})
+
+describe('a column of currencies with an unknown name', () => {
+  const openedWith = (name: string, cells: readonly string[], map?: string, more = '') => {
+    const rows = cells.map((cell) => `"Dallas, TX","Atlanta, GA",V,2026-03-01,1850,${cell}${more}\n`)
+    const head = `Origin,Destination,Equipment,Quote Date,Quoted Rate,${name}${more === '' ? '' : ',Currency'}\n`
+    return openImport([Buffer.from(head + rows.join(''))], map)
+  }
+  const cells = ['USD', '', 'CAD', 'N/A', 'US dollars']
+
+  it('is asked about, unless the map or a known column states the currency', async () => {
+    await expect(openedWith('Denom', cells)).rejects.toThrow(
+      'The column "Denom" has currencies, and is not read. If they are those of the amounts, use the map quoted_currency=Denom; if not, state the currency of the amounts, as in currency=USD.',
+    )
+    await expect(openedWith('', ['MXN'])).rejects.toThrow('The column "#6" has currencies')
+    const { columns } = await openedWith('Denom', cells, 'quoted_currency=Denom')
+    expect(columns.names.quoted_currency).toBe('Denom')
+    expect((await openedWith('Denom', cells, 'currency=CAD')).columns.ignored).toEqual(['Denom'])
+    expect((await openedWith('Base', cells, '', ',CAD')).columns.ignored).toEqual(['Base'])
+  })
+
+  it.each([
+    ['Ccy', cells],
+    ['Moneda', cells],
+  ])('%s is a known name', async (name, values) => {
+    expect((await openedWith(name, values)).columns.names.quoted_currency).toBe(name)
+  })
+
+  it.each([
+    ['of airports', ['DFW', 'ATL']],
+    ['of rare codes', ['ALL', 'TOP']],
+    ['of signs', ['$', '$']],
+    ['with other texts', ['USD', 'Acme Foods']],
+    ['without values', ['', 'N/A']],
+  ])('is not one %s', async (_, values) => {
+    expect((await openedWith('Note', values)).columns.ignored).toEqual(['Note'])
+  })
 })
 
 it('asks about a column of ids with one value in all rows, and about an id of too many rows', () => {

@@ -2,7 +2,9 @@ import {
   amountFields,
   cellText,
   foldedHeader,
+  givenText,
   type ImportFieldName,
+  isCurrency,
   quoted,
   shortened,
 } from '../csv/index.ts'
@@ -37,12 +39,14 @@ export function countsLikeIds(cells: readonly string[]): boolean {
  * @returns sentences for columns that the map chooses, because the person who chose them may not have looked at their cells
  * @throws ImportFileError about columns that were found by their names
  */
-export async function amountsLikeIds(csv: TableFile, columns: Columns): Promise<ImportNote[]> {
+export function amountsLikeIds(
+  rows: Rows,
+  { headerLine }: Pick<TableFile, 'headerLine'>,
+  columns: Columns,
+): ImportNote[] {
   const fields = (Object.entries(columns.names) as [ImportFieldName, string][]).filter(
     ([field, name]) => amountFields.has(field) && foldedHeader(name) !== foldedHeader(field),
   )
-  if (fields.length === 0) return []
-  const rows = await firstRows(csv)
   const doubts = fields.flatMap(([field, name]) => {
     const position = columns.positions[field] ?? 0
     const cells = rows.flatMap((one) => cellText(one[position]) ?? [])
@@ -54,7 +58,7 @@ export async function amountsLikeIds(csv: TableFile, columns: Columns): Promise<
     throw new ImportFileError(
       unasked.map(({ field, name, detail }) => ({
         code: 'header',
-        row: csv.headerLine,
+        row: headerLine,
         column: shortened(name),
         detail: `The column ${quoted(name)} would be ${field}, but ${detail}. If they are ids, use the map reference=${name},${field}=COLUMN with the column of the amounts; if they are amounts, use the map ${field}=${name}.`,
       })),
@@ -68,7 +72,48 @@ export async function amountsLikeIds(csv: TableFile, columns: Columns): Promise<
   }))
 }
 
-async function firstRows(csv: TableFile): Promise<(readonly string[])[]> {
+/**
+ * Refuses a file with a column of currencies whose name is not known: its amounts would be stored in US dollars.
+ *
+ * @throws ImportFileError unless the file has a known column of currencies, or the map states the currency
+ */
+export function refuseUnreadCurrencies(
+  rows: Rows,
+  { header, headerLine }: TableFile,
+  columns: Columns,
+): void {
+  if (columns.names.quoted_currency !== undefined || columns.fileCurrency?.from === 'map') return
+  const at = currencyColumn(rows, header, new Set(Object.values(columns.positions)))
+  if (at === null) return
+  const name = header[at]?.trim() || `#${at + 1}`
+  throw new ImportFileError([
+    {
+      code: 'header',
+      row: headerLine,
+      column: shortened(name),
+      detail: `The column ${quoted(name)} has currencies, and is not read. If they are those of the amounts, use the map quoted_currency=${name}; if not, state the currency of the amounts, as in currency=USD.`,
+    },
+  ])
+}
+
+/** The position of the first column that is not read and has currencies only; null if there is none. */
+export function currencyColumn(
+  rows: Rows,
+  header: readonly string[],
+  read: ReadonlySet<number>,
+): number | null {
+  const found = header.findIndex((_, at) => {
+    if (read.has(at)) return false
+    const given = rows.flatMap((cells) => givenText(cells[at], 'name') ?? [])
+    return given.length > 0 && given.every(isCurrency)
+  })
+  return found < 0 ? null : found
+}
+
+type Rows = readonly (readonly string[])[]
+
+/** The first rows of a file, by which the content of its columns is judged. */
+export async function firstRows(csv: TableFile): Promise<Rows> {
   const found: (readonly string[])[] = []
   for await (const { rows } of tablePieces(csv)) {
     found.push(...rows.flatMap(({ cells, malformed }) => (malformed ? [] : [cells])))

@@ -47,6 +47,15 @@ test('a file with two tables is refused', async () => {
   )
 })
 
+test('a column of currencies with an unknown name is asked about', async () => {
+  const of = (name: string) =>
+    `Origin,Destination,Equipment,Basis,Rate,${name}\nDallas TX,Atlanta GA,V,all_in,2000,USD\nReno NV,Boise ID,V,all_in,900,CAD`
+  expect(await refusal(of('Denom'))).toBe(
+    'The column "Denom" has currencies, and is not read. Rename it Currency, or remove it if they are not those of the rates.',
+  )
+  expect((await items(of('Ccy'))).map(({ currency }) => currency)).toEqual(['USD', 'CAD'])
+})
+
 describe('the output of a DAT multi-lane request', () => {
   const perMile = multiLane([
     `${dallas},VAN,800,2.11,1.875,2.4,0.38,15,20 - 3 Digit,14,63,,,2.6,2.3,2.9,0.38,240`,

@@ -5,6 +5,7 @@ import type { Steps } from '#engine/steps.ts'
 import { cellText, currencyWords, type MarketFileField, quoted, shortened } from '../csv/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { type FileBytes, ImportFileError, readTable } from '../tables/index.ts'
+import { currencyColumn } from './column-content.ts'
 import { currencyAbove } from './column-terms.ts'
 import type { DateSettings } from './file-dates.ts'
 import type { CellSettings } from './file-settings.ts'
@@ -75,6 +76,7 @@ function* readInSteps(
   const chosen = chooseColumns(header, defaults.kind)
   refuseHeader(chosen, header, defaults)
   const { rateLines, text, without } = yield* splitLines(rows, chosen)
+  refuseUnreadCurrencies(rateLines, chosen, header)
   const said = currencyAbove(above, marketCurrencies)
   if (said !== null && 'fault' in said) {
     throw refused(`The lines above the header must name one currency, USD, CAD or MXN; they ${said.fault}.`)
@@ -192,6 +194,25 @@ function refuseHeader(chosen: ChosenColumns, header: readonly string[], defaults
       `basis must be ${basis}, because the column ${JSON.stringify(name)} says so; it is ${defaults.basis}.`,
     )
   }
+}
+
+/** The first lines whose cells are looked at. */
+const comparedLines = 50
+
+/** Refuses a file with a column of currencies whose name is not known: its rates would be stored in US dollars. */
+function refuseUnreadCurrencies(
+  lines: readonly Line[],
+  { columns, rates }: ChosenColumns,
+  header: readonly string[],
+): void {
+  if (rates.some(({ at }) => at.has('currency'))) return
+  const read = new Set(columns.flatMap(({ field }, at) => (field === null ? [] : [at])))
+  const compared = lines.slice(0, comparedLines).map(({ cells }) => cells)
+  const at = currencyColumn(compared, header, read)
+  if (at === null) return
+  throw refused(
+    `The column ${quoted(header[at]?.trim() || `#${at + 1}`)} has currencies, and is not read. Rename it Currency, or remove it if they are not those of the rates.`,
+  )
 }
 
 interface RateLine extends Line {

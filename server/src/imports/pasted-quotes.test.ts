@@ -464,6 +464,14 @@ test('totals and repeated headers are left out, and counted', () => {
   ])
 })
 
+test.each(['', 'Origin\tDestination\tEquip\tRate\tDenom\n'])(
+  'a column of currencies is read, with the header "%s"',
+  (head) => {
+    const text = `${head}Toronto, ON\tDetroit, MI\tV\t1850\tCAD\nToronto, ON\tDetroit, MI\tV\t1850\tUSD`
+    expect(pasted(text).rows.map(({ quote }) => quote.quoted_currency)).toEqual(['CAD', 'USD'])
+  },
+)
+
 test('two tables are not read by the columns of the first one', () => {
   const row = 'Dallas, TX\tAtlanta, GA\t2150'
   const { rows, problem } = pasted(

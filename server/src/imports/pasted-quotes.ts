@@ -14,6 +14,7 @@ import {
   dateColumns,
   guessedInPastes,
   headerNames,
+  isCurrency,
   knownNames,
   matchFields,
   noDates,
@@ -184,6 +185,7 @@ function* walkColumns(cells: Cells, hasStateColumns: boolean): Steps<(Field | nu
       if (!(yield* cells.mostly(at, isZip)) && (yield* cells.isZipOf(at + 1, { city: at })))
         take(++at, `${end}_zip`)
     } else if (yield* cells.mostly(at, isEquipment)) take(at, 'equipment')
+    else if (yield* cells.mostly(at, isCurrency)) take(at, 'quoted_currency')
     else if (yield* cells.mostly(at, isMoney))
       take(
         at,
@@ -267,6 +269,11 @@ function* isOtherHeader([first, ...rest]: readonly Line[]): Steps<boolean> {
 /** The fields by the names of columns; if these do not name both places, also by the cells, except of columns with a known name. */
 function* fieldsOf(names: readonly string[] | null, cells: Cells): Steps<(Field | null)[]> {
   const byName = names === null ? [] : yield* fieldsByName(names, cells)
+  // The currency of an amount is never dropped because the name of its column is not known.
+  for (const [at, field] of byName.entries()) {
+    if (field !== null || byName.includes('quoted_currency')) continue
+    if (yield* cells.mostly(at, isCurrency)) byName[at] = 'quoted_currency'
+  }
   if (hasEnds(byName)) return byName
   const byContent = yield* fieldsByContent(cells)
   return Array.from({ length: Math.max(byName.length, byContent.length) }, (_, at) => {
