@@ -59,6 +59,7 @@ const otherWords =
   /(?<!\p{L})(euros?|(?:mexican )?pesos?|(?:british )?pounds? sterling|british pounds?|sterling|yen|yuan|renminbi|rmb|rupees?)(?!\p{L})/giu
 const otherSigns = /(?!\$)\p{Sc}/gu
 const codes = /(?<!\p{L})(\p{L}{3})(?!\p{L})/gu
+const allIn = /^all[ -]?in\b/i
 const bracketed = /[([]\s*$/
 const stating = /(?:\b(?:in|currency|are|is)|[:=([])\s*$/i
 
@@ -83,8 +84,8 @@ function currencyOfCode(
   const upper = code.toUpperCase()
   const currency = upper === 'CDN' ? 'CAD' : upper
   if (!isoCodes.has(currency)) return null
+  if (upper === 'ALL' && (place !== 'cell' || allIn.test(whole.slice(at)))) return null
   if (place === 'cell') return currency
-  if (upper === 'ALL') return null
   const before = whole.slice(0, at)
   if (place === 'header') return englishWords.has(upper) && !bracketed.test(before) ? null : currency
   if (code !== upper) return null

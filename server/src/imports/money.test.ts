@@ -170,6 +170,8 @@ describe.each(readers)('%s', (name, read) => {
   test.each(refusedInCells)('refuses the cell %s by its currency %s', async (cell, currency) =>
     expect(await read({ cell })).toEqual(refusal(currency, `${currency} is not stored`)),
   )
+  test('does not take "all in" for a currency', async () =>
+    expect(JSON.stringify(await read({ cell: '1850 all in' }))).not.toContain('not stored'))
   test.each(['85%', '1850¢', '1.850', '18 CAD 50', '1850 CAD/cwt'])('refuses the cell %s', async (cell) =>
     expect(await read({ cell })).toHaveProperty('refused'),
   )
