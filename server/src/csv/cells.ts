@@ -10,13 +10,16 @@ export type Cell<T> = { readonly value: T } | { readonly wrong: string }
 /** The most characters of a cell: the longest value, 20 charges by name, has some 1,000. */
 export const cellLengthMax = 1_000
 
+/** Signs that nobody sees, and that web pages and e-mails put around values: an id with one would be another id. */
+const invisible = /[\u200b\u200e\u200f\u2060\ufeff]/g
+
 /**
- * The trimmed text of a cell. Unwraps ="0012", by which spreadsheets keep leading zeros. Null when empty. All readers of files and
+ * The trimmed text of a cell, without invisible signs. Unwraps ="0012", by which spreadsheets keep leading zeros. Null when empty. All readers of files and
  * pasted text use it. A cell above `cellLengthMax` is cut and gets an ellipsis, which `readCell` and every reader refuse.
  */
 export function cellText(raw: string | undefined): string | null {
   if (raw === undefined) return null
-  const whole = raw.trim()
+  const whole = raw.replace(invisible, '').trim()
   const trimmed = whole.length > cellLengthMax ? `${whole.slice(0, cellLengthMax)}…` : whole
   if (trimmed.startsWith('="') && trimmed.endsWith('"') && !trimmed.slice(2, -1).includes('"')) {
     return trimmed.slice(2, -1).trim() || null
@@ -59,10 +62,11 @@ export function readText(text: string): Cell<string> {
 }
 
 /**
- * Reads an id: a text as `readText` reads it. Refuses scientific notation, in which a spreadsheet writes the long numbers of a column
+ * Reads an id: a text as `readText` reads it, without the `.0` with which programs write a number that they held as a decimal. Refuses scientific notation, in which a spreadsheet writes the long numbers of a column
  * that is not formatted as text: different ids look the same in it.
  *
  * @example readId('0012') // { value: '0012' }
+ * @example readId('100234.0') // { value: '100234' }
  */
 export function readId(text: string): Cell<string> {
   return isScientific(text)
@@ -70,7 +74,7 @@ export function readId(text: string): Cell<string> {
         wrong:
           'the whole id, not a number in scientific notation, which lacks digits; in the original file, format the column as text and save again',
       }
-    : readText(text)
+    : readText(text.replace(/^(\d+)\.0$/, '$1'))
 }
 
 /** The words of a text in lower case, with single spaces, without signs and accents. @example foldedWords('Refusé - prix') // 'refuse prix' */

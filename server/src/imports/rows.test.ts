@@ -257,6 +257,10 @@ describe('a past quote', () => {
       'without control characters',
     )
     expect(quoteOf({ ...good, 'Load ID': '="0012"' }).reference).toBe('0012')
+    expect(quoteOf({ ...good, 'Load ID': '\u200eL-12\u200b ' }).reference).toBe('L-12')
+    expect(quoteOf({ ...good, origin: '\ufeffDallas, TX\u200b' }).columns.origin).toBe('Dallas, TX')
+    expect(quoteOf({ ...good, 'Load ID': '100234.0' }).reference).toBe('100234')
+    expect(quoteOf({ ...good, 'Load ID': 'A-1.0' }).reference).toBe('A-1.0')
   })
 
   it('refuses a row with more values than columns', () => {
