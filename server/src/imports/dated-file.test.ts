@@ -40,7 +40,7 @@ test('a file of nothing but headers is refused after a few looks at each cell, i
   const { lines, count } = counted(Array.from({ length: rows }, () => header))
   let steps = 0
   const read = () => {
-    for (const _ of datedValues(lines, table)) steps++
+    for (const _ of datedValues(lines, table, 'month_first')) steps++
   }
   expect(read).toThrow(ImportFileError)
   expect(count.cells).toBeLessThan(10 * rows * header.length)
@@ -50,7 +50,7 @@ test('a file of nothing but headers is refused after a few looks at each cell, i
 test('the values of the series are read below the first header of its columns, in steps', () => {
   const rows = Array.from({ length: 1_000 }, () => ['2026-03-02', 'us', '3.5'])
   const { lines } = counted([['a title'], header, ...rows])
-  const reading = datedValues(lines, table)
+  const reading = datedValues(lines, table, 'month_first')
   let steps = 0
   for (;;) {
     const { done, value } = reading.next()

@@ -1,12 +1,17 @@
+import type { DateOrder } from '#contract/date-orders.ts'
 import { datedFileBytesMax } from '#contract/limits.ts'
+import { LocalClock } from '#engine/local-clock.ts'
 import type { Steps } from '#engine/steps.ts'
 import {
   cellText,
+  dateColumns,
   matchFields,
   namedCandidates,
+  noDates,
+  orderConflict,
   quoted,
   readCell,
-  readDay,
+  seeDate,
   type Vocabulary,
 } from '../csv/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
@@ -53,11 +58,16 @@ const problemsMax = 20
 export async function readDatedFile(
   file: FileBytes,
   table: DatedTable,
-  settings: CellSettings,
+  { order, ...settings }: DatedSettings,
 ): Promise<DayValue[]> {
   const limits = { cellsMax: datedCellsMax, bytesMax: datedFileBytesMax }
   const { lines } = await readTable(file, { vocabulary: table.vocabulary, ...settings, ...limits })
-  return yieldBetweenSteps(datedValues(lines, table))
+  return yieldBetweenSteps(datedValues(lines, table, order))
+}
+
+/** How the cells of a file are read, and the order of day and month of the brokerage, which decides if the file does not show one. */
+export interface DatedSettings extends CellSettings {
+  readonly order: DateOrder
 }
 
 interface DayValue {
@@ -72,20 +82,23 @@ const linesPerStep = 100
  * The values of the lines of a file, oldest day first, in steps. The time grows with the cells, also if each line could be the header.
  *
  * @throws ImportFileError
- * @example finished(datedValues([{ line: 1, cells: ['date', 'usd_per_cad'] }, { line: 2, cells: ['2026-03-02', '0.73'] }], exchangeTable))
+ * @example finished(datedValues([{ line: 1, cells: ['date', 'usd_per_cad'] }, { line: 2, cells: ['2026-03-02', '0.73'] }], exchangeTable, 'month_first'))
  */
 export function* datedValues(
   lines: readonly Line[],
   { forms, needed, words, blank, daysMax }: DatedTable,
+  order: DateOrder,
 ): Steps<DayValue[]> {
   const found = yield* formOf(
     lines.map(({ cells }) => cells),
     forms,
   )
   if (found === null) throw refused('header', `The file must ${needed}.`)
+  const rows = lines.slice(found.first)
+  const readDay = yield* dayReader(rows, found, order)
   const values = new Map<string, number>()
   const problems: string[] = []
-  for (const [nth, { line, cells }] of lines.slice(found.first).entries()) {
+  for (const [nth, { line, cells }] of rows.entries()) {
     if (nth % linesPerStep === 0) yield
     const written = cellText(cells[found.valueAt]) ?? ''
     if (!found.isRead(cells) || blank.test(written)) continue
@@ -112,6 +125,23 @@ export function* datedValues(
     .sort((one, other) => (one.day < other.day ? -1 : 1))
 }
 
+/** Reads the days of a column in one order of day and month. @throws ImportFileError if they need both */
+function* dayReader(
+  rows: readonly Line[],
+  { name, dayAt }: { readonly name: string; readonly dayAt: number },
+  setting: DateOrder,
+) {
+  const seen = noDates()
+  for (const [nth, { cells, line }] of rows.entries()) {
+    if (nth % linesPerStep === 0) yield
+    seeDate(seen, cellText(cells[dayAt]) ?? '', line)
+  }
+  const conflict = orderConflict(name, seen)
+  if (conflict !== null) throw refused('header', conflict.detail, conflict.line)
+  const { readers } = dateColumns([{ name, seen }], { chosen: null, setting }, new LocalClock('UTC'))
+  return (text: string) => readers[0]?.day(text) ?? { wrong: 'a date' }
+}
+
 function* formOf(data: readonly (readonly string[])[], forms: readonly DatedForm[]) {
   for (const form of forms) {
     // Looked up once, because each of a hundred thousand lines can be a header.
@@ -124,7 +154,9 @@ function* formOf(data: readonly (readonly string[])[], forms: readonly DatedForm
       const isRead = (row: readonly string[]) =>
         form.series === undefined || isSeries(row[seriesAt], form.series)
       const first = line + 1 + (form.linesBelow ?? 0)
-      if (columns === null || columns.has(seriesAt)) return { form, first, dayAt, valueAt, isRead }
+      if (columns === null || columns.has(seriesAt)) {
+        return { form, first, name: cells[dayAt]?.trim() ?? '', dayAt, valueAt, isRead }
+      }
     }
   }
   return null

@@ -12,7 +12,7 @@ const title = 'Weekly U.S. No 2 Diesel Retail Prices'
 /** The details with which a file is refused. */
 async function refusals(text: string): Promise<string[]> {
   try {
-    await readDieselFile([Buffer.from(text)])
+    await readDieselFile([Buffer.from(text)], { order: 'month_first' })
   } catch (error) {
     if (error instanceof ImportFileError) return error.problems.map(({ detail }) => detail)
     throw error
@@ -54,7 +54,9 @@ test.each([
     ],
   ],
 ])('reads %s', async (_, lines) => {
-  expect(await readDieselFile([Buffer.from(`\uFEFF${lines.join('\r\n')}\r\n`)])).toEqual(prices)
+  expect(
+    await readDieselFile([Buffer.from(`\uFEFF${lines.join('\r\n')}\r\n`)], { order: 'month_first' }),
+  ).toEqual(prices)
 })
 
 test.each([

@@ -2,8 +2,7 @@ import Papa from 'papaparse'
 import { datedFileBytesMax, dieselWeeksMax } from '#contract/limits.ts'
 import type { DieselPrice } from '#engine/fuel-surcharge.ts'
 import { type FileBytes, refuseCells, refused, unpacked } from '../tables/index.ts'
-import { type DatedTable, datedCellsMax, readDatedFile } from './dated-file.ts'
-import type { CellSettings } from './file-settings.ts'
+import { type DatedSettings, type DatedTable, datedCellsMax, readDatedFile } from './dated-file.ts'
 
 /** The EIA's series of the average U.S. retail price of No. 2 diesel. Fuel surcharges are customarily computed from it. */
 const usDieselSeries = 'EMD_EPD2D_PTE_NUS_DPG'
@@ -52,11 +51,11 @@ const dieselTable: DatedTable = {
  *
  * @returns the prices, oldest week first
  * @throws ImportFileError with the line and the remedy, if the file has another form or a price or date that cannot be read
- * @example await readDieselFile([Buffer.from('period,series,value\n2026-03-02,EMD_EPD2D_PTE_NUS_DPG,3.879')])
+ * @example await readDieselFile([Buffer.from('period,series,value\n2026-03-02,EMD_EPD2D_PTE_NUS_DPG,3.879')], { order: 'month_first' })
  *   // [{ week: '2026-03-02', mills: 3879 }]
  */
-export async function readDieselFile(file: FileBytes, cells: CellSettings = {}): Promise<DieselPrice[]> {
-  const prices = await readDatedFile(await asCsv(file), dieselTable, cells)
+export async function readDieselFile(file: FileBytes, settings: DatedSettings): Promise<DieselPrice[]> {
+  const prices = await readDatedFile(await asCsv(file), dieselTable, settings)
   return prices.map(({ day, value }) => ({ week: day, mills: value }))
 }
 

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest'
 import { readDieselFile } from './diesel-file.ts'
 import { readExchangeFile } from './exchange-file.ts'
 
-const read = (text: string) => readExchangeFile([Buffer.from(text)])
+const usual = { order: 'month_first' } as const
+const read = (text: string, settings: Parameters<typeof readExchangeFile>[1] = usual) =>
+  readExchangeFile([Buffer.from(text)], settings)
 const rates = [{ day: '2026-03-02', usdPerCad: 0.8 }]
 
 test.each([
@@ -14,13 +16,29 @@ test.each([
   expect(await read(text)).toEqual(rates)
 })
 
+test('the days of a file are in one order: that of its dates, else of its column, else of the brokerage', async () => {
+  const days = async (text: string, order: 'day_first' | 'month_first') =>
+    (await read(text, { order })).map(({ day }) => day)
+  const both = 'date,usd_per_cad\n05/10/2026,0.71\n12/10/2026,0.72\n'
+  expect(await days(both, 'day_first')).toEqual(['2026-10-05', '2026-10-12'])
+  expect(await days(both, 'month_first')).toEqual(['2026-05-10', '2026-12-10'])
+  expect(await days(`${both}19/10/2026,0.73\n`, 'month_first')).toEqual([
+    '2026-10-05',
+    '2026-10-12',
+    '2026-10-19',
+  ])
+  await expect(read(`${both}19/10/2026,0.73\n10/19/2026,0.73\n`)).rejects.toThrow(
+    'The dates of date must all be day first, or all be month first: 19/10/2026 on line 4',
+  )
+})
+
 test('diesel prices are read if the series or the price is the first column', async () => {
   const [series, week] = ['EMD_EPD2D_PTE_NUS_DPG', '2026-03-02']
   for (const text of [
     `series,value,period\n${series},3.879,${week}`,
     `value,period,series\n3.879,${week},${series}`,
   ]) {
-    expect(await readDieselFile([Buffer.from(text)])).toEqual([{ week, mills: 3879 }])
+    expect(await readDieselFile([Buffer.from(text)], usual)).toEqual([{ week, mills: 3879 }])
   }
 })
 

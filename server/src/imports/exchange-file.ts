@@ -2,8 +2,7 @@ import { exchangeRatesMax } from '#contract/limits.ts'
 import { type ExchangeRate, USD_PER_CAD } from '#engine/exchange-days.ts'
 import { exchangeNames } from '../csv/index.ts'
 import type { FileBytes } from '../tables/index.ts'
-import { type DatedTable, readDatedFile } from './dated-file.ts'
-import type { CellSettings } from './file-settings.ts'
+import { type DatedSettings, type DatedTable, readDatedFile } from './dated-file.ts'
 
 const { day, usdPerCad, cadPerUsd } = exchangeNames
 const inRange = (rate: number) => (rate >= USD_PER_CAD.least && rate <= USD_PER_CAD.most ? rate : null)
@@ -36,9 +35,9 @@ const exchangeTable: DatedTable = {
  *
  * @returns the exchange rates, oldest day first
  * @throws ImportFileError with the line and the remedy, if the file has another form or a value that cannot be read
- * @example await readExchangeFile([Buffer.from('date,FXUSDCAD\n2026-03-02,1.25')]) // [{ day: '2026-03-02', usdPerCad: 0.8 }]
+ * @example await readExchangeFile([Buffer.from('date,FXUSDCAD\n2026-03-02,1.25')], { order: 'month_first' }) // [{ day: '2026-03-02', usdPerCad: 0.8 }]
  */
-export async function readExchangeFile(file: FileBytes, cells: CellSettings = {}): Promise<ExchangeRate[]> {
-  const rates = await readDatedFile(file, exchangeTable, cells)
+export async function readExchangeFile(file: FileBytes, settings: DatedSettings): Promise<ExchangeRate[]> {
+  const rates = await readDatedFile(file, exchangeTable, settings)
   return rates.map(({ day, value }) => ({ day, usdPerCad: value }))
 }

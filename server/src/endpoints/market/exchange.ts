@@ -5,7 +5,7 @@ import { exchangeRatesShown } from '#contract/limits.ts'
 import type { ExchangeRate } from '#engine/exchange-days.ts'
 import { counted } from '#engine/wording.ts'
 import { recordEvent } from '../../audit/index.ts'
-import { conversions } from '../../database/queries/index.ts'
+import { conversions, people } from '../../database/queries/index.ts'
 import { fileSettings, readExchangeFile } from '../../imports/index.ts'
 import { type Call, type ServedEndpoint, serve } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
@@ -65,9 +65,12 @@ export const exchangeEndpoints: ServedEndpoint[] = [
   serve(
     loadExchangeFile,
     async (call, parts) => {
-      const { body, query } = call
+      const { body, caller, query } = call
+      const { dates } = await parts.database.inTenant(caller.tenant, (transaction) =>
+        people.fileDefaultsOf(transaction, caller.tenant),
+      )
       const rates = await readInTurn(call, parts, async () =>
-        readExchangeFile(body, fileSettings(query, ['encoding', 'hidden'])),
+        readExchangeFile(body, { ...fileSettings(query, ['encoding', 'hidden']), order: dates.order }),
       )
       return save(call, rates, parts)
     },

@@ -2,7 +2,7 @@ import type { AnswerOf } from '#contract/endpoint.ts'
 import type * as contract from '#contract/fuel.ts'
 import { counted } from '#engine/wording.ts'
 import { recordEvent } from '../../audit/index.ts'
-import { fuel } from '../../database/queries/index.ts'
+import { fuel, people } from '../../database/queries/index.ts'
 import { fileSettings, readDieselFile } from '../../imports/index.ts'
 import type { Call } from '../endpoint-call.ts'
 import type { Parts } from '../parts.ts'
@@ -15,8 +15,11 @@ export async function loadDieselPrices(
   { database, files }: Pick<Parts, 'database' | 'files'>,
 ): Promise<AnswerOf<typeof contract.loadDieselPrices>> {
   const { caller, query, body } = call
+  const { dates } = await database.inTenant(caller.tenant, (transaction) =>
+    people.fileDefaultsOf(transaction, caller.tenant),
+  )
   const prices = await readInTurn(call, { files }, async () =>
-    readDieselFile(body, fileSettings(query, ['encoding', 'hidden'])),
+    readDieselFile(body, { ...fileSettings(query, ['encoding', 'hidden']), order: dates.order }),
   )
   const [first, last] = [prices.at(0), prices.at(-1)]
   if (first === undefined || last === undefined) throw new Error('A file without prices is refused before')
