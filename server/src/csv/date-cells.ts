@@ -73,6 +73,8 @@ function compactDate(text: string): Written | null {
 interface WallTime {
   readonly wall: number
   readonly offset: number | null
+  /** Whether the text has a time of day. */
+  readonly hasTime: boolean
 }
 
 function wallTimeOf(text: string, order: DateOrder): Cell<WallTime> {
@@ -81,7 +83,7 @@ function wallTimeOf(text: string, order: DateOrder): Cell<WallTime> {
   const [, plain] = plainForm.exec(text) ?? []
   if (plain !== undefined) {
     const wall = readTime(`${plain}Z`)
-    return wall === null ? { wrong } : { value: { wall, offset: 0 } }
+    return wall === null ? { wrong } : { value: { wall, offset: 0, hasTime: true } }
   }
   const written = writtenDate(text, order)
   if (written === null) return { wrong }
@@ -93,7 +95,7 @@ function wallTimeOf(text: string, order: DateOrder): Cell<WallTime> {
   const year = fullYear(written.year)
   const two = (part: string) => part.padStart(2, '0')
   const wall = readTime(`${year}-${two(written.month)}-${two(written.day)}T${two(hour)}:${minute}:${second}Z`)
-  return wall === null ? { wrong } : { value: { wall, offset } }
+  return wall === null ? { wrong } : { value: { wall, offset, hasTime: written.time[0] !== undefined } }
 }
 
 /** Two digits mean 1970 to 2069. */
@@ -140,9 +142,10 @@ const [daysMax, dayLengthMax] = [2_000, 20] as const
 /**
  * Reads dates in an order of day and month, and times without a zone on the clock of a time zone.
  *
+ * @param minutes the offset from UTC of times of day without a zone, if it is another one. A day alone is one of the time zone
  * @example dateReader('day_first', new LocalClock('America/Chicago')).day('3/1/2026') // { value: '2026-01-03' }
  */
-export function dateReader(order: DateOrder, clock: LocalClock): DateReader {
+export function dateReader(order: DateOrder, clock: LocalClock, minutes: number | null = null): DateReader {
   const days = new Map<string, Cell<string>>()
   const day = (text: string) => {
     const known = days.get(text)
@@ -159,7 +162,8 @@ export function dateReader(order: DateOrder, clock: LocalClock): DateReader {
     time: (text) => {
       const cell = wallTimeOf(text, order)
       if ('wrong' in cell) return cell
-      const { wall, offset } = cell.value
+      const { wall, hasTime } = cell.value
+      const offset = cell.value.offset ?? (hasTime ? minutes : null)
       if (offset === null) return { value: { at: clock.momentOf(wall), asUtc: wall, hasZone: false } }
       const at = wall - offset * 60_000
       return { value: { at, asUtc: at, hasZone: true } }

@@ -3,6 +3,8 @@ import { describe, expect, it, test } from 'vitest'
 import type { DateOrder } from '#contract/date-orders.ts'
 import { readDay } from './date-cells.ts'
 import { columnOrders, noDates, orderConflict, orderNote, seeDate } from './date-order.ts'
+import { dateTerms } from './date-terms.ts'
+import { lookedUpName } from './guessed-columns.ts'
 
 const column = (name: string, dates: readonly string[]) => {
   const seen = noDates()
@@ -19,6 +21,32 @@ const decided = (
   )
 const orders = (...of: Parameters<typeof decided>) => decided(...of).map(({ order }) => order)
 const details = (...of: Parameters<typeof decided>) => decided(...of).map((one) => orderNote(one)?.detail)
+
+describe('the name of a column', () => {
+  it.each([
+    ['Quote Date (DD/MM/YYYY)', 'quotedate', 'day_first', null],
+    ['Quote Date dd.mm.yy', 'quotedate', 'day_first', null],
+    ['Pickup Date [MM-DD-YYYY]', 'pickupdate', 'month_first', null],
+    ['Booked On (mm/dd/yyyy hh:mm)', 'bookedon', 'month_first', null],
+    ['Quote Date (YYYY-MM-DD)', 'quotedate', null, null],
+    ['Created At (UTC)', 'createdat', null, 'UTC'],
+    ['created_at utc', 'createdat', null, 'UTC'],
+    ['Created (EST) DD/MM/YYYY', 'created', 'day_first', 'EST'],
+    ['Quote Date Est', 'quotedateest', null, null],
+    ['Customer PST', 'customerpst', null, 'PST'],
+    ['Quote Date', 'quotedate', null, null],
+  ])('%s is looked up as %s, and states %s and %s', (name, folded, order, zone) => {
+    expect(lookedUpName(name)).toBe(folded)
+    expect(dateTerms(name)).toMatchObject({ order, zone })
+  })
+
+  it('decides the order, unless its dates or a person do', () => {
+    const name = 'Quoted DD/MM/YYYY'
+    expect(orders({ [name]: ['3/1/2026'], Pickup: ['4/2/2026'] })).toEqual(['day_first', 'month_first'])
+    expect(orders({ [name]: ['3/1/2026', '3/25/2026'] })).toEqual(['month_first'])
+    expect(orders({ [name]: ['3/1/2026'] }, { chosen: 'month_first' })).toEqual(['month_first'])
+  })
+})
 
 describe('the order of a column', () => {
   it('is that of its dates, if one of them can only be read so', () => {

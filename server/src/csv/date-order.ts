@@ -1,6 +1,7 @@
 import { type DateOrder, dateOrders } from '#contract/date-orders.ts'
 import type { LocalClock } from '#engine/local-clock.ts'
 import { type DateReader, dateNumbers, dateReader, readDay } from './date-cells.ts'
+import { dateTerms, minutesOfHeader } from './date-terms.ts'
 
 /** A date of a file that shows the order of day and month. */
 interface SeenDate {
@@ -59,15 +60,15 @@ export interface ColumnOrder {
   readonly name: string
   readonly seen: SeenDates
   readonly order: DateOrder
-  /** `dates`: its own dates can only be read so. `column`: those of another column. `setting`: that of the brokerage. */
-  readonly because: 'dates' | 'chosen' | 'column' | 'dots' | 'setting'
+  /** `dates`: its own dates can only be read so. `name`: its name says so. `column`: the dates of another column. `setting`: that of the brokerage. */
+  readonly because: 'dates' | 'chosen' | 'name' | 'column' | 'dots' | 'setting'
   /** The column whose dates decided. */
   readonly column: string
 }
 
 /**
  * The order of day and month in each column of a file. The dates of a column decide, if they can be read in one order only. Otherwise
- * the order that a person chose, else that of the other columns, if their dates need the same one, else day first for dates with dots,
+ * the order that a person chose, else that in the name of the column, such as DD/MM/YYYY, else that of the other columns, if their dates need the same one, else day first for dates with dots,
  * else the setting of the brokerage.
  *
  * @param columns the names of the columns with dates, and what their cells show
@@ -86,6 +87,8 @@ export function columnOrders(
     const of = { name, seen, column: name }
     if (own !== undefined) return { ...of, order: own, because: 'dates' }
     if (chosen !== null) return { ...of, order: chosen, because: 'chosen' }
+    const named = dateTerms(name).order
+    if (named !== null) return { ...of, order: named, because: 'name' }
     if (only !== undefined && contrary === undefined) return { ...of, ...only, because: 'column' }
     if (seen.example !== null && seen.isDotted) return { ...of, order: 'day_first', because: 'dots' }
     return { ...of, order: setting, because: 'setting' }
@@ -99,7 +102,7 @@ interface ReadColumns {
   readonly notes: readonly OrderNote[]
 }
 
-/** Reads each column of dates in its order (`columnOrders`), on the clock of the brokerage. */
+/** Reads each column of dates in its order (`columnOrders`), in the zone that its name states, else on the clock of the brokerage. */
 export function dateColumns(
   columns: Parameters<typeof columnOrders>[0],
   choice: Parameters<typeof columnOrders>[1],
@@ -107,7 +110,7 @@ export function dateColumns(
 ): ReadColumns {
   const orders = columnOrders(columns, choice)
   return {
-    readers: orders.map(({ order }) => dateReader(order, clock)),
+    readers: orders.map(({ name, order }) => dateReader(order, clock, minutesOfHeader(name))),
     notes: orders.flatMap((order) => orderNote(order) ?? []),
   }
 }

@@ -1,5 +1,6 @@
 import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
 import { isAmountUnit, quoteFieldsOf, quoteTable } from '#engine/quote-fields.ts'
+import { dateTerms } from './date-terms.ts'
 import { headerTerms } from './header-terms.ts'
 import {
   ambiguousHeaders,
@@ -74,21 +75,37 @@ const amountNames: ReadonlySet<string> = new Set([
 const mayStateCurrency =
   /\p{Sc}|(?<!\p{L})\p{L}{3}(?!\p{L})|dollar|peso|pound|euro|sterling|yen|yuan|renminbi|rupee/iu
 
+/** The fields that can date a quote, best first. */
+export const dateFields = ['quoted_at', 'booked_at', 'decided_at', 'pickup_date'] as const
+
+/** The fields of a file with dates in their cells. */
+export const datedFields = [...dateFields, 'updated_at'] as const
+
+const isDated = (field: string) => datedFields.some((one) => one === field)
+const dateNames: ReadonlySet<string> = new Set([
+  ...[...fieldOfHeader].flatMap(([name, field]) => (isDated(field) ? name : [])),
+  ...[...ambiguousHeaders].flatMap(([name, fields]) => (fields.some(isDated) ? name : [])),
+])
+
 /** Whether a name ends with # and is no amount: "Quote #" is the number of a quote, not a rate. */
 function isNumberOf(header: string, folded: string): boolean {
   return header.trimEnd().endsWith('#') && (amountNames.has(folded) || fieldOfHeader.has(`${folded}number`))
 }
 
 /**
- * The folded name by which a column is looked up. The name of an amount is looked up without its currency.
+ * The folded name by which a column is looked up. The name of an amount is looked up without its currency, and that of a date without its
+ * zone and its form.
  *
  * @example lookedUpName('Sell Rate (CAD)') // 'sellrate'
  * @example lookedUpName('Customer CAD') // 'customercad'
  * @example lookedUpName('Quote #') // 'quotenumber'
+ * @example lookedUpName('Quote Date (UTC)') // 'quotedate'
  */
 export function lookedUpName(header: string): string {
   const folded = foldedHeader(header)
   if (isNumberOf(header, folded)) return `${folded}number`
+  const dated = foldedHeader(dateTerms(header).name)
+  if (dated !== folded && dateNames.has(dated)) return dated
   if (amountNames.has(folded) || !mayStateCurrency.test(header)) return folded
   const bare = foldedHeader(headerTerms(header).name)
   return amountNames.has(bare) ? bare : folded

@@ -45,6 +45,7 @@ export {
   type SeenDates,
   seeDate,
 } from './date-order.ts'
+export { dateTerms } from './date-terms.ts'
 export { givenText, kindOfField, kindOfUnit } from './given-cells.ts'
 export * from './guessed-columns.ts'
 export { headerFault, headerTerms } from './header-terms.ts'

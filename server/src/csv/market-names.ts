@@ -1,5 +1,6 @@
 import type { marketFileFields } from '#contract/market-rates.ts'
 import { knownEquipment } from '#engine/equipment.ts'
+import { dateTerms } from './date-terms.ts'
 import { headerTerms } from './header-terms.ts'
 import { foldedHeader, type ImportFieldName, importFields } from './import-fields.ts'
 
@@ -184,6 +185,8 @@ export function marketMeaning(header: string): MarketMeaning | null {
   const plain = { unit: null, market: null, days: null, currency: null, equipment: null }
   const other = otherOfName.get(foldedHeader(header))
   if (other !== undefined) return { ...plain, field: other }
+  const dated = otherOfName.get(foldedHeader(dateTerms(header).name))
+  if (dated === 'as_of' || dated === 'valid_until') return { ...plain, field: dated }
   const words = terms.name.toLowerCase().replaceAll(/[_-]+/g, ' ')
   const bare = words.replaceAll(perMile, ' ')
   const load = unit === null && bare.search(perLoad) >= 0

@@ -1,5 +1,5 @@
 import { bookingTable, sentBookingFields } from '#engine/booking-fields.ts'
-import { type ImportFieldName, importFields, quoted, shortened } from '../csv/index.ts'
+import { dateFields, type ImportFieldName, importFields, quoted, shortened } from '../csv/index.ts'
 import { type ColumnProblem, listed } from './column-problems.ts'
 
 /** An unread column, and the fields that it may be, by its name or by one with a similar spelling. */
@@ -58,12 +58,6 @@ export function columnNeeds(has: (field: ImportFieldName) => boolean): ColumnNee
 
 const assumedDate =
   'All quotes count as quoted at the time of the import. Old rates then count as current, and all quotes are in one month.'
-
-/** The fields that can date a quote, best first. */
-export const dateFields = ['quoted_at', 'booked_at', 'decided_at', 'pickup_date'] as const
-
-/** The fields of a file with dates in their cells. */
-export const datedFields = [...dateFields, 'updated_at'] as const
 
 const bookingNeed = 'a booking or an outcome'
 

@@ -4,13 +4,15 @@ import {
   type Cell,
   type DateReader,
   dateColumns,
+  datedFields,
   dateReader,
+  dateTerms,
   type FileTime,
+  noDates,
   type OrderNote,
   type SeenDates,
   utcDates,
 } from '../csv/index.ts'
-import type { datedFields } from './column-needs.ts'
 import type { Columns } from './columns.ts'
 import type { ImportNote } from './import-notes.ts'
 
@@ -45,7 +47,9 @@ export const interfaceDates: RowDates = {
 
 /** Reads the dates of one file in the time zone of its brokerage, each column in its order of day and month. */
 export class FileDates implements RowDates {
-  readonly #notes: readonly OrderNote[]
+  /** The order of day and month of all columns with dates in numbers; null without such dates, or with two orders. */
+  readonly order: DateOrder | null
+  readonly #notes: readonly ImportNote[]
   readonly #readers: ReadonlyMap<DateField, DateReader>
   readonly #default: DateReader
   readonly #timeZone: string
@@ -55,19 +59,22 @@ export class FileDates implements RowDates {
     const clock = new LocalClock(timeZone)
     this.#timeZone = timeZone
     this.#default = dateReader(columns.dates ?? order, clock)
-    const fields = [...seen.dates.keys()]
-    const { readers, notes } = dateColumns(
-      [...seen.dates].map(([field, one]) => ({ name: columns.names[field] ?? field, seen: one })),
-      { chosen: columns.dates, setting: order },
-      clock,
-    )
-    this.#notes = notes
+    const fields = datedFields.filter((field) => columns.positions[field] !== undefined)
+    const named = fields.map((field) => ({
+      name: columns.names[field] ?? field,
+      seen: seen.dates.get(field) ?? noDates(),
+    }))
+    const { readers, notes } = dateColumns(named, { chosen: columns.dates, setting: order }, clock)
+    this.#notes = [...notes.map(orderNote), ...named.flatMap(({ name }) => zoneNote(name))]
     this.#readers = new Map(
       readers.flatMap((reader, at) => {
         const field = fields[at]
         return field === undefined ? [] : [[field, reader]]
       }),
     )
+    const orders = new Set([...seen.dates.keys()].map((field) => this.#reader(field).order))
+    const [first = null] = orders
+    this.order = orders.size === 1 ? first : null
   }
 
   time(field: DateField, text: string): Cell<FileTime> {
@@ -84,18 +91,11 @@ export class FileDates implements RowDates {
     return this.#default.clock.momentOf(Date.parse(day))
   }
 
-  /** The order of day and month of all columns with dates in numbers; null without such dates, or with two orders. */
-  get order(): DateOrder | null {
-    const orders = new Set([...this.#readers.values()].map(({ order }) => order))
-    const [order] = orders
-    return orders.size === 1 ? (order ?? null) : null
-  }
-
   /** How the dates of the rows that were read until now were understood. */
   notes(): ImportNote[] {
     const zone = `Times without a zone are in ${this.#timeZone}.`
     return [
-      ...this.#notes.map(orderNote),
+      ...this.#notes,
       ...(this.#hasLocalTimes
         ? [{ code: 'time_zone' as const, column: null, detail: zone, choices: [] }]
         : []),
@@ -110,6 +110,13 @@ export class FileDates implements RowDates {
 /** A sentence about the order of a column, as a note of an import. */
 export function orderNote(note: OrderNote): ImportNote {
   return { code: 'date_order', ...note, choices: [...note.choices] }
+}
+
+/** A sentence about the zone in the name of a column. */
+function zoneNote(name: string): ImportNote[] {
+  const { zone } = dateTerms(name)
+  const detail = `${name}: times without a zone are in ${zone}, as the name of the column says.`
+  return zone === null ? [] : [{ code: 'time_zone', column: name, detail, choices: [] }]
 }
 
 interface ReadFile {

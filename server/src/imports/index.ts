@@ -3,7 +3,6 @@
  */
 
 export { type FileBytes, ImportFileError, kindOfFile } from '../tables/index.ts'
-export { dateFields } from './column-needs.ts'
 export { type ColumnMatch, matchColumns, readColumns } from './columns.ts'
 export { readDieselFile } from './diesel-file.ts'
 export { readExchangeFile } from './exchange-file.ts'

@@ -1,7 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
-import { cellText, noDates, orderConflict, type SeenDates, seeDate } from '../csv/index.ts'
+import { cellText, datedFields, noDates, orderConflict, type SeenDates, seeDate } from '../csv/index.ts'
 import { ImportFileError, type TableFile, tablePieces, unpacked } from '../tables/index.ts'
-import { datedFields } from './column-needs.ts'
 import type { Columns } from './columns.ts'
 import type { SeenInDates } from './file-dates.ts'
 import { knownCells } from './known-cells.ts'

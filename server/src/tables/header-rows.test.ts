@@ -4,15 +4,16 @@ import { isValue } from './value-cells.ts'
 
 const split = (words: string) => words.split(', ')
 
-it.each(
-  split('$, US$, us $, USD, US dollars, USD$, mi, miles, lb, lbs, pounds, mm/dd/yyyy, d.m.yy, yyyy-mm-dd'),
-)('the unit %s says no more than a name', (unit) => {
-  expect(withUnits(['Rate'], [`(${unit})`])).toEqual(['Rate'])
-})
+it.each(split('$, US$, us $, USD, US dollars, USD$, mi, miles, lb, lbs, pounds, yyyy-mm-dd'))(
+  'the unit %s says no more than a name',
+  (unit) => {
+    expect(withUnits(['Rate'], [`(${unit})`])).toEqual(['Rate'])
+  },
+)
 
 it.each(
   split(
-    'C$, CA$, c $, MX$, CAD, cad, CDN, MXN, EUR, GBP, JPY, Canadian dollars, euro, euros, pesos, cents, ¢, €, £, ₹, km, kilometers, kg, kilos, tons, short tons, t, %, percent, cwt, $/mi, US$ per mile, usd/mi, CAD/km, /load, $/cwt, days, hrs, minutes, ft, inches',
+    'C$, CA$, c $, MX$, CAD, cad, CDN, MXN, EUR, GBP, JPY, Canadian dollars, euro, euros, pesos, cents, ¢, €, £, ₹, km, kilometers, kg, kilos, tons, short tons, t, %, percent, cwt, $/mi, US$ per mile, usd/mi, CAD/km, /load, $/cwt, days, hrs, minutes, ft, inches, mm/dd/yyyy, d.m.yy',
   ),
 )('the unit %s belongs to a name', (unit) => {
   expect(withUnits(['Rate'], [`(${unit})`])).toEqual([`Rate (${unit})`])

@@ -54,10 +54,9 @@ export function hasSecondRow(header: readonly string[], below: readonly string[]
 }
 
 /** Units that say no more than the name of a column, because they are what Lanewise assumes. */
-const assumedUnits =
-  /^\$?$|^mi(les?)?$|^lbs?$|^pounds$|^[md]{1,2}[-/.][md]{1,2}[-/.]y{2,4}$|^y{4}-m{2}-d{2}$/i
+const assumedUnits = /^\$?$|^mi(les?)?$|^lbs?$|^pounds$|^y{4}-m{2}-d{2}$/i
 const otherUnits =
-  /^(cents?|¢)$|^km$|^kilomet(er|re)s$|^k(g|ilos?)$|^(short |metric )?tons?$|^t$|^%$|^percent$|^cwt$|^\$? ?(\/|per) ?(mi(le)?|km|load|cwt)$|^(days?|hours?|hrs?|minutes?|min)$|^(ft|feet|in|inches)$/i
+  /^(cents?|¢)$|^km$|^kilomet(er|re)s$|^k(g|ilos?)$|^(short |metric )?tons?$|^t$|^%$|^percent$|^cwt$|^\$? ?(\/|per) ?(mi(le)?|km|load|cwt)$|^(days?|hours?|hrs?|minutes?|min)$|^(ft|feet|in|inches)$|^[md]{1,2}[-/.][md]{1,2}[-/.]y{2,4}$/i
 
 /** Whether a cell is a unit. `assumed`: it says no more than the name of a column. Null for another text. */
 function kindOfUnit(cell: string): 'assumed' | 'other' | null {

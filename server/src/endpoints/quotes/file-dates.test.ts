@@ -50,6 +50,28 @@ const firstOfMonths = ['3/1/2026', '4/1/2026 8:30 PM', '2026-05-01', 'Jun 1, 202
 const ofDates = ({ understood }: { understood: readonly { code: string }[] }) =>
   understood.filter(({ code }) => code === 'date_order' || code === 'time_zone')
 
+it('a column whose name states a zone and an order is read by them', async () => {
+  const tenant = await brokerage()
+  const named = (name: string) => header.replace('Quote Date', name)
+  const rows = (...dates: string[]) => quotedOn(...dates).slice(header.length)
+  const utc = await imported(
+    tenant,
+    named('Quote Date (UTC)') + rows('2026-03-01 03:00', '2026-03-01', '2026-03-02 08:00 CST'),
+  )
+  expect(days(await quotesOf(tenant))).toEqual([
+    '2026-03-01T03:00:00.000Z',
+    '2026-03-01T06:00:00.000Z',
+    '2026-03-02T14:00:00.000Z',
+  ])
+  expect(ofDates(utc)).toMatchObject([
+    { detail: 'Quote Date (UTC): times without a zone are in UTC, as the name of the column says.' },
+    { detail: 'Times without a zone are in America/Chicago.' },
+  ])
+  const other = await brokerage()
+  await imported(other, named('Quote Date DD/MM/YYYY') + rows('04/03/2026'))
+  expect(days(await quotesOf(other))).toEqual(['2026-03-04T06:00:00.000Z'])
+})
+
 describe('a quote of a file', () => {
   it.each([
     ['CSV', Buffer.from(quotedOn(...firstOfMonths))],

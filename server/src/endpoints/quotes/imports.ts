@@ -17,7 +17,7 @@ import {
 } from '#contract/imports.ts'
 import { refusedColumn } from '#contract/refused-column.ts'
 import type { PersonCaller, ServiceCaller } from '../../access/index.ts'
-import { cellText, csvHead, importFieldNames, importFields } from '../../csv/index.ts'
+import { cellText, csvHead, dateFields, importFieldNames, importFields } from '../../csv/index.ts'
 import { imports, pricingRules } from '../../database/queries/index.ts'
 import type { TenantTransaction } from '../../database/schema/index.ts'
 import { forBrokerage, type TenantId } from '../../database/session/index.ts'
@@ -27,7 +27,6 @@ import {
   beginUndo,
   type ColumnMatch,
   constantFields,
-  dateFields,
   guessedBasis,
   ImportConflict,
   matchColumns,
