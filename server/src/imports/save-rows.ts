@@ -27,7 +27,7 @@ import {
   type SettledReturn,
   type SettledRows,
 } from './saved-rows.ts'
-import { otherLaneError, updateQuotes } from './update-quotes.ts'
+import { otherLaneError, repeatRow, updateQuotes } from './update-quotes.ts'
 
 /**
  * Saves the valid rows of a batch: inserts new quotes and updates existing ones. A dry run returns the same result and
@@ -83,6 +83,7 @@ export async function saveRows(
   )
   const made = new MadeQuotes(job.importId)
   const known: KnownRow[] = []
+  const repeated = new MadeQuotes(job.importId)
   for (const row of quotes) {
     const key = row.fingerprint.toString('hex')
     const before = here.get(key) ?? pushed.get(row.quote.reference ?? '')
@@ -99,9 +100,13 @@ export async function saveRows(
       const { line, turn, after, quote } = row
       // Of several rows with one id, the quote has the digest of the last. Then each was applied before, or refused.
       const said = lastSaid.get(key) ?? row.said
-      const isRepeated = said === before?.said
-      if (isRepeated && after === null) rows.rowsRepeated++
-      else known.push({ line, turn, after, quoteId, said, isRepeated, reported: quote.reported, quote })
+      if (said !== before?.said)
+        known.push({ line, turn, after, quoteId, said, reported: quote.reported, quote })
+      else if (repeated.idOf(key) !== undefined) repeatRow(repeated, row, { job, rows })
+      else {
+        rows.rowsRepeated++
+        if (lastSaid.has(key)) repeated.add(key, row)
+      }
     }
   }
   rows.rowsAdded += made.rows.length
@@ -152,7 +157,7 @@ async function bookedRows(
     const quoteId = refs.get(laneRef)
     if (quoteId !== undefined) {
       if (reported.outcome !== null) countOutcome(rows.outcomes, reported.outcome, 1)
-      return [{ line, turn: line, after: null, quoteId, said, isRepeated: false, reported, quote: null }]
+      return [{ line, turn: line, after: null, quoteId, said, reported, quote: null }]
     }
     refuse(rows, line, [unknownRef(laneRef, context)])
     return []
@@ -223,7 +228,6 @@ async function returnedRows(
         after: null,
         quoteId,
         said: null,
-        isRepeated: false,
         reported: edit.reported,
         quote: null,
       })

@@ -88,8 +88,6 @@ export interface KnownRow {
   readonly quoteId: number
   /** The digest of the row; null for an edited row, so that the row of another system that the quote has keeps its digest. */
   readonly said: string | null
-  /** Whether the quote has the digest of the last of several rows with its id. */
-  readonly isRepeated: boolean
   readonly reported: ReportedRow
   /** The row as a quote, when it has no lane_ref. */
   readonly quote: ImportedQuote | null

@@ -12,7 +12,14 @@ import type { CellError } from './row-reader.ts'
 import type { ReportedRow } from './row-values.ts'
 import type { ImportedQuote } from './rows.ts'
 import { isOtherLoad, otherLoadWords } from './same-load.ts'
-import { countOutcome, type Job, type KnownRow, refuse, type SavedRows } from './saved-rows.ts'
+import {
+  countOutcome,
+  type Job,
+  type KnownRow,
+  refuse,
+  type SavedRows,
+  type SettledQuote,
+} from './saved-rows.ts'
 
 /** Columns that the list of changes leaves out, because they follow from others. */
 const derivedFields = new Set(['outcome_source', 'truck_cost_source'])
@@ -97,15 +104,9 @@ function applied(
 ): MergedRow | null {
   const { line, after, said, reported, quote } = row
   const isMade = saved.lane_id < 0
-  const isRepeated = row.isRepeated || (after === null && said !== null && said === saved.import_said)
-  const other =
-    quote === null || (isRepeated && after === null)
-      ? null
-      : otherQuote(saved, quote, job.context.columns, after)
-  if (other !== null) {
-    if (after === null) countOutcome(rows.outcomes, quote?.columns.outcome ?? 'pending', -1)
-    if (other.isOtherLoad) rows.rowsOfOtherLoads++
-    refuse(rows, line, other.errors)
+  const isRepeated = after === null && said !== null && said === saved.import_said
+  if (quote !== null && !isRepeated && isRefused(saved, { line, after, quote }, { job, rows })) {
+    if (after === null) countOutcome(rows.outcomes, quote.columns.outcome ?? 'pending', -1)
     return null
   }
   if (isRepeated) {
@@ -130,6 +131,40 @@ function applied(
     }
   }
   return merged
+}
+
+/** Refuses a row that is not of the quote with its id. */
+function isRefused(
+  saved: QuoteRow,
+  { line, after, quote }: Pick<SettledQuote, 'line' | 'after' | 'quote'>,
+  { job, rows }: { readonly job: Job; readonly rows: SavedRows },
+): boolean {
+  const other = otherQuote(saved, quote, job.context.columns, after)
+  if (other === null) return false
+  if (other.isOtherLoad) rows.rowsOfOtherLoads++
+  refuse(rows, line, other.errors)
+  return true
+}
+
+/**
+ * Counts a later row of an id whose rows the file had before. It is compared with the rows before it, as when they were new: the quote
+ * has the values of the last row, and a load moves on from row to row.
+ *
+ * @param repeated the quotes that these rows would make
+ */
+export function repeatRow(
+  repeated: MadeQuotes,
+  row: SettledQuote,
+  { job, rows }: { readonly job: Job; readonly rows: SavedRows },
+): void {
+  const quoteId = repeated.idOf(row.fingerprint.toString('hex')) ?? 0
+  const [own, saved] = [repeated.at(quoteId), repeated.saved(quoteId)]
+  if (own === undefined || saved === undefined) throw new Error('The first row of an id comes first.')
+  if (isRefused(saved, row, { job, rows })) return
+  rows.rowsRepeated++
+  const decidedAt = saved.created_at.getTime()
+  const options = { decidedAt, assumed: job.context.assumed, isEdit: false }
+  own.values = { ...own.values, ...mergeRow(saved, row.quote.reported, options).values }
 }
 
 interface OtherQuote {

@@ -117,6 +117,28 @@ test('the last row of an id counts cell by cell, and the result says so; the sam
   expect(await quotesOf(tenant)).toEqual(before)
 })
 
+test.each<[string, readonly Cells[]]>([
+  ['rates', ['1000', '1500', '2100', '3100'].map((rate) => ({ ...load, 'Quoted Rate': rate }))],
+  [
+    'days',
+    ['02', '05', '08', '11'].map((day) => ({
+      ...load,
+      Status: 'Won',
+      AR: '2150',
+      'Quote Date': '',
+      'Booked Date': `2026-03-${day}`,
+    })),
+  ],
+])('a file again changes nothing, although the %s of a load moved on from row to row', async (_, rows) => {
+  const tenant = await makeTenant(app)
+  expect(await imported(tenant, rows)).toMatchObject({ rows_added: 1, rows_updated: 3, rows_refused: 0 })
+  const before = await quotesOf(tenant)
+  for (const query of ['?dry_run=true', '']) {
+    expect(await imported(tenant, rows, query)).toMatchObject({ rows_repeated: 4, rows_refused: 0 })
+  }
+  expect(await quotesOf(tenant)).toEqual(before)
+})
+
 test('two loads that share an id, but neither customer nor day, are asked about, and none is merged', async () => {
   const tenant = await makeTenant(app)
   const rows = [
