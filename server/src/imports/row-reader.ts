@@ -195,9 +195,9 @@ export class RowReader implements RowOfAmounts<ImportFieldName> {
     return this.#asUtc[field] ?? null
   }
 
-  /** Reads a day whose year may be absent: the one nearest to `now`. */
-  dayNear(field: DateField, now: number): string | null {
-    return this.read(field, (text) => this.dates.day(field, text, now))
+  /** Reads a day whose year may be absent: the one nearest to a time. */
+  dayNear(field: DateField, time: number): string | null {
+    return this.read(field, (text) => this.dates.day(field, text, time))
   }
 
   leaveOut(field: ImportFieldName): string {

@@ -72,13 +72,19 @@ export type OwnValues = { readonly [F in Exclude<ReportedQuoteField, TermsField>
 
 export const ownFields = reportedFields.filter((field): field is keyof OwnValues => !isOfTerms.has(field))
 
+/** Times first, because a day without its year is near the time of the quote. */
+const readOrder = ownFields.toSorted(
+  (one, other) => Number(quoteTable[other].unit === 'time') - Number(quoteTable[one].unit === 'time'),
+)
+
 /** Reads the fields of a quote that follow from one cell each, by their unit. */
 export function readOwnFields(row: RowReader, now: number): OwnValues {
   const values: Record<string, unknown> = {}
-  for (const field of ownFields) {
+  for (const field of readOrder) {
     const { sent, unit } = quoteTable[field]
     if (unit === 'time') values[field] = row.past(sent, now)
-    else if (unit === 'day') values[field] = row.dayNear(sent, now)
+    else if (unit === 'day')
+      values[field] = row.dayNear(sent, typeof values.quotedAt === 'number' ? values.quotedAt : now)
     else {
       // Many rows share a rep or a type of rate; few share an amount.
       const isShared = unit === 'rateType' || unit === 'mode' || field === 'repName'

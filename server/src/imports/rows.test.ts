@@ -101,6 +101,14 @@ describe('dates', () => {
     (text) => expect(readMoment(text)).toHaveProperty('wrong'),
   )
 
+  it('reads a pickup day without its year as the one nearest to the quote, else to now', () => {
+    const pickup = (quoted_at: string, pickup_date: string) =>
+      quoteOf({ ...good, quoted_at, decided_at: '2026-05-20', pickup_date }).columns.pickup_date
+    expect(pickup('2024-12-28', '1/3')).toBe('2025-01-03')
+    expect(pickup('2024-12-28', 'Dec 30')).toBe('2024-12-30')
+    expect(pickup('', '1/3')).toBe('2026-01-03')
+  })
+
   it('reads the pickup day as written, whatever the zone of its time', () => {
     expect(readDay('2026-03-01T23:30:00-06:00')).toEqual({ value: '2026-03-01' })
   })
