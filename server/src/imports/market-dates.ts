@@ -8,10 +8,11 @@ import {
   orderConflict,
   seeDate,
 } from '../csv/index.ts'
+import type { Line } from '../tables/index.ts'
 import { type DateSettings, orderNote } from './file-dates.ts'
 import type { ImportNote } from './import-notes.ts'
 import { publishedDates } from './market-cells.ts'
-import { type Line, type MarketDateField, marketDateFields, type Reading } from './market-rows.ts'
+import { type MarketDateField, marketDateFields, type Reading } from './market-rows.ts'
 
 interface MarketDates {
   readonly readers: Readonly<Record<MarketDateField, DateReader>>

@@ -4,7 +4,7 @@ import { MARKET_RATE_RULE } from '#engine/market-rate.ts'
 import type { Steps } from '#engine/steps.ts'
 import { cellText, currencyWords, type MarketFileField, quoted, shortened } from '../csv/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
-import { type FileBytes, ImportFileError, readTable } from '../tables/index.ts'
+import { type FileBytes, type Line, readTable, refused } from '../tables/index.ts'
 import { currencyColumn } from './column-content.ts'
 import { currencyAbove } from './column-terms.ts'
 import type { DateSettings } from './file-dates.ts'
@@ -17,7 +17,6 @@ import {
   endFields,
   ends,
   isPerMile,
-  type Line,
   type MarketFileDefaults,
   type MarketFileRow,
   marketRow,
@@ -79,10 +78,13 @@ function* readInSteps(
   refuseUnreadCurrencies(rateLines, chosen, header)
   const said = currencyAbove(above, marketCurrencies)
   if (said !== null && 'fault' in said) {
-    throw refused(`The lines above the header must name one currency, USD, CAD or MXN; they ${said.fault}.`)
+    throw refused(
+      'header',
+      `The lines above the header must name one currency, USD, CAD or MXN; they ${said.fault}.`,
+    )
   }
   const dates = marketDates(rateLines, { header, chosen, defaults, now }, settings)
-  if (dates.conflicts.length > 0) throw refused(dates.conflicts.join(' '))
+  if (dates.conflicts.length > 0) throw refused('header', dates.conflicts.join(' '))
   const read: Reading = {
     header,
     chosen,
@@ -96,6 +98,7 @@ function* readInSteps(
   const found = rateLines.flatMap(({ rates, ...line }) => rates.map((of) => ({ line, of })))
   if (found.length > marketFileRowsMax) {
     throw refused(
+      'header',
       `The file must have at most ${marketFileRowsMax.toLocaleString('en-US')} rows; it has ${found.length.toLocaleString('en-US')}. Split it.`,
     )
   }
@@ -141,10 +144,6 @@ function* rowsInSteps(
   return { single, repeated }
 }
 
-function refused(detail: string): ImportFileError {
-  return new ImportFileError([{ code: 'header', row: null, column: null, detail }])
-}
-
 /** A longer line has more columns than are read, longer cells, or a double quote that is never closed. */
 const lineLengthMax = 512_000
 
@@ -154,6 +153,7 @@ const fieldsWithDefault = ['equipment', 'source', 'basis', 'as_of'] as const
 function refuseHeader(chosen: ChosenColumns, header: readonly string[], defaults: MarketFileDefaults): void {
   if (chosen.isContractOnly) {
     throw refused(
+      'header',
       'kind must be sell (what customers pay), because the rates of the file are contract rates. Rename the column if they are what carriers are paid.',
     )
   }
@@ -178,12 +178,14 @@ function refuseHeader(chosen: ChosenColumns, header: readonly string[], defaults
   ]
   if (missing.length > 0) {
     throw refused(
+      'header',
       `The header must name columns for ${missing.join(', ')}; it is ${header.slice(0, 30).map(quoted).join(', ')}.`,
     )
   }
   for (const { currency, at } of chosen.rates) {
     if (currency === null || marketCurrencies.some((one) => one === currency)) continue
     throw refused(
+      'header',
       `The column ${quoted(header[at.get('mid') ?? 0]?.trim() ?? '')} has amounts in ${currency}. Only US and Canadian dollars and Mexican pesos are stored; convert the amounts.`,
     )
   }
@@ -191,6 +193,7 @@ function refuseHeader(chosen: ChosenColumns, header: readonly string[], defaults
     if (basis === null || has('basis') || defaults.basis === undefined || defaults.basis === basis) continue
     const name = header[at.get('mid') ?? 0]?.trim()
     throw refused(
+      'header',
       `basis must be ${basis}, because the column ${JSON.stringify(name)} says so; it is ${defaults.basis}.`,
     )
   }
@@ -211,6 +214,7 @@ function refuseUnreadCurrencies(
   const at = currencyColumn(compared, header, read)
   if (at === null) return
   throw refused(
+    'header',
     `The column ${quoted(header[at]?.trim() || `#${at + 1}`)} has currencies, and is not read. Rename it Currency, or remove it if they are not those of the rates.`,
   )
 }
@@ -242,7 +246,7 @@ function* splitLines(
   }
   if (rateLines.length === 0) {
     const names = columns.filter(({ field }) => field === 'mid').map(({ name }) => JSON.stringify(name))
-    throw refused(`The file must have a rate; no line has an amount in ${names.join(' or ')}.`)
+    throw refused('header', `The file must have a rate; no line has an amount in ${names.join(' or ')}.`)
   }
   return { rateLines, text, without }
 }
@@ -275,6 +279,7 @@ function refuseUnstatedUnit(lines: readonly RateLine[], { header, chosen, defaul
     }
     if (cells.length === 0 || !cells.every(isSmall)) continue
     throw refused(
+      'header',
       `unit must be chosen, because every amount of the column ${JSON.stringify(header[column]?.trim())} is below $10, and no load costs that. If they are dollars per mile, choose per_mile.`,
     )
   }

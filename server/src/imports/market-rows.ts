@@ -16,6 +16,7 @@ import {
   StatedCurrencies,
 } from '../csv/index.ts'
 import { readMarketEnds } from '../quotes/index.ts'
+import type { Line } from '../tables/index.ts'
 import {
   isNoAmount,
   type MarketCurrency,
@@ -46,12 +47,6 @@ export interface MarketFileRow {
   readonly line: number
   readonly item: Readonly<Record<string, unknown>>
   readonly errors: readonly { readonly field: string; readonly detail: string }[]
-}
-
-/** A line of the file, numbered from 1. */
-export interface Line {
-  readonly line: number
-  readonly cells: readonly string[]
 }
 
 export const marketDateFields = ['as_of', 'valid_until'] as const
