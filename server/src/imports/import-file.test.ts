@@ -474,6 +474,25 @@ describe('an import', () => {
     expect(await countOf(tenant, 'quotes')).toBe(2_200)
   })
 
+  it('saves long rows in smaller batches, because their text is in memory', async () => {
+    const batchesOf = async (noteLength: number) => {
+      const row = (at: number) => `"Dallas, TX","Waco, TX",V,${900 + at},2026-03-01,${'n'.repeat(noteLength)}`
+      let batches = 0
+      const { status, rowsAdded } = await runImport(
+        await newTenant(),
+        [
+          'origin,destination,equipment,quoted_rate,quoted_at,note',
+          ...Array.from({ length: 200 }, (_, at) => row(at)),
+        ].join('\n'),
+        { onBatch: () => batches++ },
+      )
+      expect([status, rowsAdded]).toEqual(['done', 200])
+      return batches
+    }
+    expect(await batchesOf(100)).toBe(1)
+    expect(await batchesOf(20_000)).toBe(5)
+  })
+
   it('reports its progress when a batch fails for good, and continues with the same file', async () => {
     const tenant = await newTenant()
     let calls = 0

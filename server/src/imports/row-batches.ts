@@ -19,6 +19,8 @@ import { type Word, wordsOf } from './word-meanings.ts'
 const rowsPerBatch = 1_000
 /** A booking counts as this many rows, because it locks and changes its quote. */
 const rowsPerBooking = 4
+/** For each so many characters, a row counts as one more: a batch is in memory, and so is the next one. */
+const charactersPerRow = 1_000
 
 /** Rows of a file that are saved together. */
 export interface Batch {
@@ -99,7 +101,8 @@ interface Settling {
 /** Reads one row into a batch, as a quote, a booking, a repeated row or errors. */
 function settleRow(batch: Batch, { row, turn }: RowInTurn, settling: Settling): void {
   const { context, unknownPlaces, lowRates } = settling
-  batch.weight++
+  const characters = row.cells.reduce((sum, cell) => sum + cell.length, 0)
+  batch.weight += 1 + Math.floor(characters / charactersPerRow)
   const { read, returned, leftOut, stated }: ReadLine = row.malformed
     ? { read: malformedRow(row), returned: null, leftOut: null, stated: [] }
     : readLine(row.cells, context)

@@ -19,6 +19,8 @@ export interface SeenInFile {
 const anyNumbers = /(?<!\d)\d{1,2}([-/.])\d{1,2}\1(?:\d{4}|\d{2})(?!\d)/
 /** Longer than such a date, so that one that is cut by the end of a piece is found with the next one. */
 const overlap = 12
+/** The bytes that are searched at once. Each larger text would be kept until many are collected together. */
+const searchedBytes = 32 * 1024
 
 /**
  * Looks through the columns of dates and ids of a whole file, before any row is saved. Only what decides the order of day and month is
@@ -81,9 +83,11 @@ function refuseConflict(fields: readonly { readonly name: string; readonly seen:
 async function hasNumbers(csv: TableFile): Promise<boolean> {
   let rest = ''
   for await (const piece of unpacked(csv.bytes)) {
-    const text = rest + piece.toString('latin1')
-    if (anyNumbers.test(text)) return true
-    rest = text.slice(-overlap)
+    for (let at = 0; at < piece.length; at += searchedBytes) {
+      const text = rest + piece.toString('latin1', at, at + searchedBytes)
+      if (anyNumbers.test(text)) return true
+      rest = text.slice(-overlap)
+    }
     await setImmediate()
   }
   return false
