@@ -72,6 +72,7 @@ import { agentRoute } from './agent-route.ts'
 import { standardHeaders } from './answer-headers.ts'
 import { asksForPage, builtDashboard } from './dashboard-files.ts'
 import { endSockets, leaveInPeace } from './drain-connections.ts'
+import { begunRequests } from './late-headers.ts'
 import { answerProblem, answerRawError, fromFramework, notFound } from './problem-answers.ts'
 import { hasBody, limitArrival } from './request-body.ts'
 import { serveEndpoint } from './serve-endpoint.ts'
@@ -178,8 +179,13 @@ function newFastify(
   logger: FastifyBaseLogger,
   isProxy: (address: string) => boolean,
 ): FastifyInstance {
+  const begun = begunRequests()
   return fastify({
-    serverFactory: (handler) => createServer(serverOptions, handler),
+    serverFactory: (handler) =>
+      createServer(serverOptions, (request, response) => {
+        begun.begin(request.socket)
+        handler(request, response)
+      }),
     loggerInstance: logger,
     // Nothing is logged through the request's logger, and making one takes longer than routing.
     childLoggerFactory: (log) => log,
@@ -201,7 +207,11 @@ function newFastify(
       parts.metrics.answered({ endpoint: 'none', method, status: answer.status, seconds: null })
       answerProblem(answer, request, reply, parts)
     },
-    clientErrorHandler: (error, socket) => answerRawError(error, socket, parts),
+    clientErrorHandler: (error, socket) => {
+      const answer = () => answerRawError(error, socket, parts)
+      if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') begun.unlessBegun(socket, answer)
+      else answer()
+    },
   })
 }
 
