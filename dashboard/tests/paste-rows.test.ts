@@ -127,7 +127,7 @@ test.describe('columns', () => {
   test('of a header without one known word can be chosen', async () => {
     const { dialog } = await pasteRows(['Foo\tBar\tBaz', 'Dallas, TX\tAtlanta, GA\t1900'])
     await expect(dialog.getByRole('combobox', { name: 'Baz' })).toHaveValue('quoted_rate')
-    await dialog.getByRole('combobox', { name: 'Foo' }).selectOption('leave out')
+    await dialog.getByRole('combobox', { name: 'Foo' }).selectOption('Leave out')
     await dialog.getByText('We cannot tell which columns').first().waitFor()
     await dialog.getByRole('combobox', { name: 'Bar' }).selectOption('origin')
     await dialog.getByRole('combobox', { name: 'Foo' }).selectOption('destination')

@@ -1,13 +1,13 @@
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
-import { readDollars, useShortcuts } from '../shared-ui/index.ts'
+import { readDollars, type TypedField, useShortcuts } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
-import { type DeskField, type DeskQuote, type Draft, gapsIn } from './desk-draft.ts'
+import { type DeskQuote, type Draft, gapsIn } from './desk-draft.ts'
 import { type Pricing, pricingOf } from './desk-pricing.ts'
 import { type CheckedRates, type QuotesAdvice, useDraftCheck } from './desk-quotes-advice.ts'
 import type { DeskSave } from './desk-save.ts'
 
 /** Moves the focus to a field of a quote, after the quote was rendered. */
-export function focusQuote(id: number, field: DeskField = 'origin'): void {
+export function focusQuote(id: number, field: TypedField = 'origin'): void {
   setTimeout(() => document.querySelector<HTMLElement>(`[data-field="${id}-${field}"]`)?.focus(), 0)
 }
 

@@ -8,13 +8,13 @@ import {
   MarketReferences,
   probability,
   type QuoteAdvice,
+  typedInWords,
   WinCurve,
 } from '../shared-ui/index.ts'
 import type { DeskAnswer } from './desk-answer.ts'
 import { AnswerLines } from './desk-answer-lines.tsx'
 import { type DeskQuote, unpricedLoad } from './desk-draft.ts'
 import { ExchangeAsked } from './desk-exchange.tsx'
-import { moreInWords } from './desk-more-fields.tsx'
 import type { Pricing, RateValue } from './desk-pricing.ts'
 import { warningsOf } from './desk-quotes-advice.ts'
 import { MarginAtRisk } from './desk-risk-chart.tsx'
@@ -113,7 +113,7 @@ function Behind({ answer, pricing, typed, terms }: AdviceProps) {
 /** What to check about the typed rate, and the details of the quote that its row has no room for. */
 function Details({ quote, result }: Pick<AdviceProps, 'quote' | 'result'>) {
   const { default_basis: assumed } = useSession().tenant
-  const words = moreInWords(quote, assumed)
+  const words = typedInWords(quote, assumed)
   return (
     <>
       {result !== null &&

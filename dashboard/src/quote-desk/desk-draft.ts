@@ -1,40 +1,27 @@
-import { modes, unpricedBecause } from '#engine/load-mode.ts'
+import { unpricedBecause } from '#engine/load-mode.ts'
 import { stopsText } from '#engine/load-stops.ts'
 import type { QuoteFieldOf, QuoteName } from '#engine/quote-fields.ts'
 import type { Body } from '../api/index.ts'
 import {
+  faultOf,
+  fieldReadAs,
   knownFields,
-  noTerms,
+  nothingTyped,
   type PricedQuote,
-  type RateTerms,
-  readDollars,
-  requestedRateType,
-  statedTerms,
-  termsErrors,
+  type ReadFields,
+  readFields,
+  type TypedField,
+  type TypedQuote,
+  typedFieldNames,
+  typedFields,
+  unreadable,
 } from '../shared-ui/index.ts'
 
 /** One quote on the desk, with every field as typed. */
-export interface DeskQuote extends RateTerms {
+export interface DeskQuote extends TypedQuote {
   /** Identifies the row. Unique within the draft. */
   readonly id: number
-  readonly origin: string
-  readonly destination: string
-  readonly equipment: string
-  readonly rate: string
-  readonly cost: string
-  readonly market: string
-  readonly pickup: string
-  /** Loaded miles; empty for the distance that the service measures. */
-  readonly miles: string
-  /** spot or contract; empty for the default of the brokerage. */
-  readonly rateType: string
-  /** partial, ltl, drayage or intermodal; empty for a truckload. */
-  readonly mode: string
-  /** The places between origin and destination, separated by semicolons; empty without stops. */
-  readonly stops: string
 }
-
-export type DeskField = Exclude<keyof DeskQuote, 'id'>
 
 export interface Draft {
   readonly customer: string
@@ -47,21 +34,7 @@ export interface Draft {
 export const defaultEquipment = 'V'
 
 export function blankQuote(id: number, equipment = defaultEquipment): DeskQuote {
-  return {
-    id,
-    origin: '',
-    destination: '',
-    equipment,
-    rate: '',
-    cost: '',
-    market: '',
-    pickup: '',
-    miles: '',
-    rateType: '',
-    mode: '',
-    stops: '',
-    ...noTerms,
-  }
+  return { id, ...nothingTyped, equipment }
 }
 
 export function blankDraft(): Draft {
@@ -119,7 +92,7 @@ export function hasState(place: string): boolean {
 export interface DeskError {
   /** The row of the field; null for a field of the request itself. */
   readonly quoteId: number | null
-  readonly field: DeskField | 'customer' | 'reference'
+  readonly field: TypedField | 'customer' | 'reference'
   readonly text: string
   readonly suggestions: readonly string[]
   /** True for an unknown place, which the service accepts with `accept_unknown_places`. */
@@ -130,33 +103,15 @@ function missing(quoteId: number | null, field: DeskError['field'], text: string
   return { quoteId, field, text, suggestions: [], unknownPlace: false }
 }
 
-/** Errors of amounts that cannot be parsed. Shown while typing, because the advice ignores these amounts. */
+/** Errors of fields that cannot be read. Shown while typing, because the advice ignores these fields. */
 export function unreadableIn(quote: DeskQuote): DeskError[] {
-  const unread = (['rate', 'cost', 'market'] as const).filter(
-    (field) => /[^$\s]/.test(quote[field]) && readDollars(quote[field]) === null,
-  )
-  const miles = quote.miles.trim() !== '' && readMiles(quote.miles) === null
-  return [
-    ...(miles ? [missing(quote.id, 'miles', 'Enter the miles, such as 780')] : []),
-    ...unread.map((field) =>
-      missing(quote.id, field, `Enter the ${field === 'rate' ? 'rate' : 'amount'} in dollars, such as 2,150`),
-    ),
-    ...unreadableTerms(quote),
-  ]
+  return errorsIn(quote, unreadable)
 }
 
-/** Typed miles; null if they are no number from 1 to 10,000. @example readMiles('1,250 mi') // 1250 */
-function readMiles(text: string): number | null {
-  const digits = text.trim().replace(/(?<!\s)\s*mi(les)?$/i, '')
-  const miles = /^\d{1,3}(,?\d{3})?(\.\d{1,2})?$/.test(digits) ? Number(digits.replace(',', '')) : Number.NaN
-  return miles > 0 && miles <= 10_000 ? miles : null
-}
-
-function unreadableTerms(quote: DeskQuote): DeskError[] {
-  const errors = termsErrors(quote)
-  return (['fuel', 'charges'] as const).flatMap((field) => {
-    const text = errors[field]
-    return text === undefined ? [] : [missing(quote.id, field, text)]
+function errorsIn(quote: DeskQuote, why: typeof unreadable): DeskError[] {
+  return typedFieldNames.flatMap((field) => {
+    const text = why(field, quote[field])
+    return text === null ? [] : [missing(quote.id, field, text)]
   })
 }
 
@@ -172,29 +127,8 @@ export function quoteFromAddress(
 
 /** The missing or unreadable fields, checked before the request is sent. */
 export function gapsIn(draft: Draft): DeskError[] {
-  const gaps: DeskError[] = []
-  if (draft.customer.trim() === '') gaps.push(missing(null, 'customer', 'Who is the quote for?'))
-  for (const quote of quotesToSave(draft)) {
-    if (quote.origin.trim() === '') gaps.push(missing(quote.id, 'origin', 'Where is the pickup?'))
-    if (quote.destination.trim() === '') gaps.push(missing(quote.id, 'destination', 'Where is the delivery?'))
-    if (quote.equipment.trim() === '') gaps.push(missing(quote.id, 'equipment', 'Which equipment?'))
-    if (readDollars(quote.rate) === null) {
-      gaps.push(
-        missing(
-          quote.id,
-          'rate',
-          quote.rate.trim() === '' ? 'What is the rate?' : 'Enter the rate in dollars, such as 2,150',
-        ),
-      )
-    }
-    for (const field of ['cost', 'market'] as const) {
-      if (quote[field].trim() !== '' && readDollars(quote[field]) === null) {
-        gaps.push(missing(quote.id, field, 'Enter the amount in dollars, such as 1,800'))
-      }
-    }
-    gaps.push(...unreadableIn(quote).filter(({ field }) => field === 'miles' || field in noTerms))
-  }
-  return gaps
+  const nobody = draft.customer.trim() === '' ? [missing(null, 'customer', 'Who is the quote for?')] : []
+  return [...nobody, ...quotesToSave(draft).flatMap((quote) => errorsIn(quote, faultOf))]
 }
 
 /** Splits a draft into the quotes with a rate and the quotes without one, with the same customer. Null unless it has both. */
@@ -214,19 +148,10 @@ export function quotesToSave({ lanes: quotes }: Draft): readonly DeskQuote[] {
   return filled.length === 0 ? quotes.slice(0, 1) : filled
 }
 
-/** The typed mode and stops, in the form of the API; null for those of a direct truckload. */
-function loadOf({ mode: typed, stops: text }: Pick<DeskQuote, 'mode' | 'stops'>) {
-  const stops = text.split(';').flatMap((place) => place.trim() || [])
-  return { mode: modes.find((one) => one === typed) ?? null, stops: stops.length === 0 ? null : stops }
-}
-
 /** Why a typed load has no price; null for a direct truckload. */
-export function unpricedLoad({
-  equipment,
-  ...load
-}: Pick<DeskQuote, 'mode' | 'stops' | 'equipment'>): string | null {
-  const { mode, stops } = loadOf(load)
-  return unpricedBecause({ mode, stops: stopsText(stops ?? []), equipment_code: equipment })
+export function unpricedLoad(quote: Pick<DeskQuote, 'mode' | 'stops' | 'equipment'>): string | null {
+  const { mode, stops } = readFields(quote, ['mode', 'stops'])
+  return unpricedBecause({ mode, stops: stopsText(stops ?? []), equipment_code: quote.equipment })
 }
 
 type SentQuote = Body<'create-quote-request'>['lanes'][number]
@@ -234,25 +159,13 @@ type RequestName = Exclude<QuoteName<'sent', QuoteFieldOf<'request'>>, 'customer
 
 /**
  * A quote as typed so far, in the form of the API: null for empty and unreadable fields. The places may be incomplete. A field of quote
- * requests that is left out here does not compile.
+ * requests that no typed field is read as does not compile.
  */
-export function sentQuote(quote: DeskQuote): PricedQuote & {
-  readonly [Name in RequestName]: Exclude<SentQuote[Name], undefined> | null
-} {
-  const equipment = quote.equipment.trim()
-  return {
-    origin: quote.origin.trim(),
-    destination: quote.destination.trim(),
-    equipment: equipment === '' ? null : equipment,
-    quoted_rate: readDollars(quote.rate),
-    estimated_cost: readDollars(quote.cost),
-    market_rate: readDollars(quote.market),
-    pickup_date: quote.pickup === '' ? null : quote.pickup,
-    miles: readMiles(quote.miles),
-    rate_type: requestedRateType({ rate_type: quote.rateType }).rate_type ?? null,
-    ...loadOf(quote),
-    ...statedTerms(quote),
-  }
+export function sentQuote(quote: TypedQuote): PricedQuote &
+  ReadFields<TypedField> & {
+    readonly [Name in RequestName]: Exclude<SentQuote[Name], undefined> | null
+  } {
+  return readFields(quote, typedFieldNames)
 }
 
 /**
@@ -286,25 +199,6 @@ export function requestOf(
   }
 }
 
-const deskFields: Readonly<Record<string, readonly [field: DeskField, label: string]>> = {
-  origin: ['origin', 'Origin'],
-  destination: ['destination', 'Destination'],
-  equipment: ['equipment', 'Equipment'],
-  quoted_rate: ['rate', 'Rate'],
-  estimated_cost: ['cost', 'Estimated cost'],
-  market_rate: ['market', 'Market rate'],
-  pickup_date: ['pickup', 'Pickup date'],
-  miles: ['miles', 'Miles'],
-  rate_type: ['rateType', 'Rate type'],
-  mode: ['mode', 'Mode'],
-  stops: ['stops', 'Stops'],
-  quoted_basis: ['basis', 'The basis'],
-  quoted_fuel: ['fuel', 'Fuel charge'],
-  quoted_accessorials: ['charges', 'Accessorials'],
-  quoted_charges: ['charges', 'Accessorials'],
-  quoted_currency: ['currency', 'Currency'],
-}
-
 interface SentError {
   readonly pointer?: string
   readonly code: string
@@ -318,12 +212,12 @@ export function errorsAt(errors: readonly SentError[], sent: readonly DeskQuote[
     const { pointer = '', detail, suggestions = [], code } = error
     const of = /^\/lanes\/(\d+)\/(\w+)(?:\/\d+)?$/.exec(pointer)
     const quote = sent[Number(of?.[1])]
-    const [field, label] = deskFields[of?.[2] ?? ''] ?? []
+    const field = fieldReadAs(of?.[2] ?? '')
     const unknownPlace = code === 'unknown-place'
     if (quote !== undefined && field !== undefined) {
       const text = unknownPlace
         ? `Unknown place: ${quote[field]}. Did you mean`
-        : detail.replace(/^lanes\[\d+\]\.\w+/, label ?? '')
+        : detail.replace(/^lanes\[\d+\]\.\w+/, typedFields[field].label)
       // A suggestion is one place, and the field has all stops.
       if (field === 'stops')
         return [{ quoteId: quote.id, field, text: detail, suggestions: [], unknownPlace }]

@@ -148,7 +148,7 @@ function ColumnField({
         size="xs"
         rightSectionWidth={22}
         value={column.field ?? ''}
-        data={[{ value: '', label: 'leave out' }, ...fields]}
+        data={[{ value: '', label: 'Leave out' }, ...fields]}
         onChange={({ currentTarget: { value } }) =>
           onField(
             column.column,

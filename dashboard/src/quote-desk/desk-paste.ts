@@ -2,7 +2,8 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
 import { pastedLengthMax, quotesPerRequestMax } from '#contract/limits.ts'
 import { type Answer, type CallFailed, useAnswer } from '../api/index.ts'
-import { type DeskQuote, defaultEquipment } from './desk-draft.ts'
+import { labelsReadAs, type TypedQuote, typedAs } from '../shared-ui/index.ts'
+import { defaultEquipment } from './desk-draft.ts'
 
 type Pasted = Answer<'read-pasted-quotes'>
 type PastedColumn = Pasted['columns'][number]
@@ -87,53 +88,28 @@ export function usePaste(
 }
 
 /** The quote of a row, with all fields as text. */
-export function quoteOf({ quote }: PastedRow): Omit<DeskQuote, 'id'> {
-  const text = (value: number | undefined) => (value === undefined ? '' : String(value))
-  const charges = quote.quoted_charges?.map(({ name, amount }) => `${name} ${amount}`).join('; ')
+export function quoteOf({ quote }: PastedRow): TypedQuote {
+  const typed = typedAs(quote)
   return {
-    origin: quote.origin ?? '',
-    destination: quote.destination ?? '',
-    equipment: quote.equipment ?? defaultEquipment,
-    rate: text(quote.quoted_rate),
-    cost: text(quote.estimated_cost),
-    market: text(quote.market_rate),
-    miles: text(quote.miles),
-    pickup: quote.pickup_date ?? '',
-    rateType: quote.rate_type ?? '',
-    mode: quote.mode === 'truckload' ? '' : (quote.mode ?? ''),
-    stops: (quote.stops ?? []).join('; '),
-    basis: quote.quoted_basis ?? '',
-    fuel: text(quote.quoted_fuel),
-    charges: charges ?? text(quote.quoted_accessorials),
-    currency: quote.quoted_currency ?? '',
+    ...typed,
+    equipment: typed.equipment || defaultEquipment,
+    // The choice of a truckload is the empty one.
+    mode: typed.mode === 'truckload' ? '' : typed.mode,
   }
 }
 
 /** The fields that a column can have, in words. */
 export const fieldNames: Readonly<Record<NonNullable<PastedColumn['field']>, string>> = {
-  origin: 'origin',
-  origin_state: 'state of the origin',
+  ...labelsReadAs,
+  origin_state: 'State of the origin',
   origin_zip: 'ZIP code of the origin',
-  destination: 'destination',
-  destination_state: 'state of the destination',
+  destination_state: 'State of the destination',
   destination_zip: 'ZIP code of the destination',
-  equipment: 'equipment',
-  quoted_rate: 'rate',
-  quoted_basis: 'basis',
-  quoted_fuel: 'fuel charge',
-  quoted_accessorials: 'accessorial charges',
-  quoted_charges: 'charges by name',
-  quoted_currency: 'currency',
-  estimated_cost: 'estimated cost',
-  cost_basis: 'basis of the cost',
-  cost_currency: 'currency of the cost',
-  market_rate: 'market rate',
-  miles: 'miles',
-  pickup_date: 'pickup date',
-  rate_type: 'rate type',
-  mode: 'mode',
-  stops: 'stops',
-  customer_name: 'customer',
+  quoted_basis: 'Basis of the rate',
+  quoted_charges: 'Charges by name',
+  cost_basis: 'Basis of the cost',
+  cost_currency: 'Currency of the cost',
+  customer_name: 'Customer',
 }
 
 /** @example columnName({ column: 4, name: null, field: 'quoted_rate' }) // 'Column 4' */

@@ -1,22 +1,32 @@
 import { IconChevronDown, IconChevronUp, IconCopyPlus, IconTrash } from 'virtual:tabler-icons'
-import { ActionIcon, TextInput, UnstyledButton, VisuallyHidden } from '@mantine/core'
-import { type ClipboardEvent, type KeyboardEvent, memo, type ReactNode, useState } from 'react'
+import { ActionIcon, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import {
+  type ClipboardEvent,
+  type ComponentProps,
+  type KeyboardEvent,
+  memo,
+  type ReactNode,
+  useState,
+} from 'react'
 import { basisWords } from '#engine/rate-basis.ts'
 import { useSession } from '../api/index.ts'
 import {
   dollars,
   dollarsIn,
   EquipmentInput,
+  fieldsBehindMore,
   InRed,
   percent,
   probability,
   type QuoteAdvice,
+  QuoteInput,
   readEquipment,
   roundDollars,
+  type TypedField,
   termsInWords,
+  typedFields,
 } from '../shared-ui/index.ts'
-import type { DeskError, DeskField, DeskQuote } from './desk-draft.ts'
-import { MoreFields, moreFields } from './desk-more-fields.tsx'
+import type { DeskError, DeskQuote } from './desk-draft.ts'
 import { PlaceField } from './desk-place-field.tsx'
 import { figuresOf, type RowFigures, warningsOf } from './desk-quotes-advice.ts'
 
@@ -36,7 +46,7 @@ export interface RowProps {
 }
 
 export interface RowEvents {
-  readonly change: (quote: DeskQuote, field: DeskField, text: string) => void
+  readonly change: (quote: DeskQuote, field: TypedField, text: string) => void
   readonly activate: (quote: DeskQuote) => void
   /** Enter in a field after the places. */
   readonly enter: (quote: DeskQuote) => void
@@ -49,28 +59,33 @@ export interface RowEvents {
 /** One quote of the request: a row of the grid, or a card where there is little room. */
 export const DeskRow = memo(function DeskRow(props: RowProps) {
   const { quote, number, active, errors, unknown, ofCard, advice, on } = props
-  const onChange = (field: DeskField, text: string) => on.change(quote, field, text)
   const { default_basis: assumed } = useSession().tenant
   const [opened, setOpened] = useState(false)
-  const errorAt = (field: DeskField) => errors.find((error) => error.field === field)
-  const hasMore = opened || moreFields.some((field) => errorAt(field) !== undefined)
+  const errorAt = (field: TypedField) => errors.find((error) => error.field === field)
+  const hasMore = opened || fieldsBehindMore.some((field) => errorAt(field) !== undefined)
   const onMore = () => setOpened(!hasMore)
   const paste = (event: ClipboardEvent) => {
     if (on.paste(event.clipboardData.getData('text'))) event.preventDefault()
   }
   const enter = onPlainEnter(() => on.enter(quote))
-  const input = (field: DeskField) => ({
+  const input = (field: TypedField) => ({
+    field,
     value: quote[field],
     error: errorAt(field)?.text,
     'data-field': `${quote.id}-${field}`,
+    onType: (text: string) => on.change(quote, field, text),
   })
   // The parts of a cell are items of the row's grid.
-  const cell = (field: DeskField) => ({ ...input(field), className: `desk-cell desk-${field}` })
+  const cell = (field: TypedField) => ({ ...input(field), className: `desk-cell desk-${field}` })
+  /** A field with suggestions, which has an input of its own. */
+  const suggesting = (field: 'origin' | 'destination' | 'equipment') => {
+    const { field: _, onType: onChange, ...props } = cell(field)
+    return { ...props, label: typedFields[field].label, onChange }
+  }
   const place = (field: 'origin' | 'destination') => ({
-    ...cell(field),
+    ...suggesting(field),
     problem: errorAt(field),
     isUnknown: unknown[field],
-    onChange: (text: string) => onChange(field, text),
   })
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset cannot be laid out as a grid everywhere
@@ -82,35 +97,32 @@ export const DeskRow = memo(function DeskRow(props: RowProps) {
       onFocus={() => on.activate(quote)}
       onPaste={paste}
     >
-      <PlaceField label="Origin" {...place('origin')} />
-      <PlaceField label="Destination" {...place('destination')} />
-      <EquipmentField {...cell('equipment')} onChange={(text) => onChange('equipment', text)} />
+      <PlaceField {...place('origin')} />
+      <PlaceField {...place('destination')} />
+      <EquipmentField {...suggesting('equipment')} />
       <RateField
         {...cell('rate')}
         quote={quote}
         number={number}
         hasMore={hasMore}
         onMore={onMore}
-        onChange={(text) => onChange('rate', text)}
         onKeyDown={enter}
       />
-      <TextInput
-        label="Cost"
-        inputMode="decimal"
-        autoComplete="off"
-        {...cell('cost')}
-        onChange={(event) => onChange('cost', event.currentTarget.value)}
-        onKeyDown={enter}
-      />
+      <QuoteInput {...cell('cost')} onKeyDown={enter} />
       <Figures
         figures={advice === null ? ofCard : figuresOf(quote, advice)}
         isCad={quote.currency === 'CAD'}
         warnings={advice === null ? [] : warningsOf(quote, advice, assumed)}
-        onUse={(rate) => onChange('rate', String(rate))}
+        onUse={(rate) => on.change(quote, 'rate', String(rate))}
       />
       <RowActions {...props} hasMore={hasMore} onMore={onMore} />
       {hasMore && (
-        <MoreFields quote={quote} errors={errors} input={input} onChange={onChange} onEnter={enter} />
+        // biome-ignore lint/a11y/noStaticElementInteractions: one shortcut for all fields inside
+        <div className="desk-more" onKeyDown={enter}>
+          {fieldsBehindMore.map((field) => (
+            <QuoteInput key={field} {...input(field)} />
+          ))}
+        </div>
       )}
     </div>
   )
@@ -164,9 +176,7 @@ function Figures({
             ? {}
             : { title: `${dollars(margin)}${isCad ? ' USD' : ''} (${percent((margin / rate) * 100)})` })}
         >
-          <InRed when={margin !== null && margin < 0}>
-            {roundDollars(margin).replace('$', isCad ? 'US$' : '$')}
-          </InRed>
+          <InRed when={margin !== null && margin < 0}>{roundDollars(margin).replace('$', isCad ? 'US$' : '$')}</InRed>
         </span>
       </Figure>
     </>
@@ -193,16 +203,9 @@ function Figure({
 }
 
 /** The equipment, which becomes its code when the field is left. */
-function EquipmentField(props: {
-  value: string
-  error: ReactNode
-  className: string
-  'data-field': string
-  onChange: (text: string) => void
-}) {
+function EquipmentField(props: ComponentProps<typeof EquipmentInput>) {
   return (
     <EquipmentInput
-      label="Equipment"
       openOnFocus={false}
       {...props}
       onDone={(text) => {
@@ -225,28 +228,17 @@ function RateField({
   number,
   hasMore,
   onMore,
-  onChange,
   ...input
 }: Pick<RowProps, 'quote' | 'number'> & {
   hasMore: boolean
   onMore: () => void
-  value: string
-  error: string | undefined
-  className: string
-  'data-field': string
-  onChange: (text: string) => void
-  onKeyDown: (event: KeyboardEvent) => void
-}) {
+} & ComponentProps<typeof QuoteInput>) {
   const { default_basis: assumed } = useSession().tenant
   const words = termsInWords(quote, assumed)
   const basis = quote.basis === '' ? assumed : quote.basis
   return (
-    <TextInput
-      label="Rate"
-      inputMode="decimal"
-      autoComplete="off"
+    <QuoteInput
       {...input}
-      onChange={(event) => onChange(event.currentTarget.value)}
       rightSectionWidth={44}
       rightSection={
         <UnstyledButton

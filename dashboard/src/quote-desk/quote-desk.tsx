@@ -6,7 +6,15 @@ import { type ComponentProps, useEffect, useState } from 'react'
 import { quotesPerRequestMax } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
 import { useMay } from '../api/index.ts'
-import { counted, Failed, Page, useNotice, useOnceSettled, useOwnAddress } from '../shared-ui/index.ts'
+import {
+  counted,
+  Failed,
+  Page,
+  type TypedField,
+  useNotice,
+  useOnceSettled,
+  useOwnAddress,
+} from '../shared-ui/index.ts'
 import {
   focusAfterDialog,
   focusCustomer,
@@ -24,7 +32,6 @@ import {
   blankDraft,
   blankQuote,
   type DeskError,
-  type DeskField,
   type DeskQuote,
   type Draft,
   errorsAt,
@@ -119,7 +126,7 @@ function useQuotes({ draft, onDraft, saving }: DeskProps) {
   const active = quotes.find(({ id }) => id === activeId) ?? quotes[0] ?? blankQuote(1)
   const setQuotes = (change: (quotes: readonly DeskQuote[]) => readonly DeskQuote[]) =>
     onDraft((before) => ({ ...before, lanes: change(before.lanes) }))
-  const go = (id: number, field?: DeskField) => {
+  const go = (id: number, field?: TypedField) => {
     setActiveId(id)
     focusQuote(id, field)
   }
@@ -139,7 +146,7 @@ function useQuotes({ draft, onDraft, saving }: DeskProps) {
     active,
     isFull,
     activate: ({ id }: DeskQuote) => setActiveId(id),
-    change: ({ id }: DeskQuote, field: DeskField, text: string) => {
+    change: ({ id }: DeskQuote, field: TypedField, text: string) => {
       setQuotes((all) => all.map((quote) => (quote.id === id ? { ...quote, [field]: text } : quote)))
       saving.forget(id, field)
     },

@@ -1,21 +1,23 @@
 import './requote.css'
-import { Modal, NativeSelect, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import { Modal, NativeSelect, SimpleGrid, Stack } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { type ChangeEvent, type FormEvent, type ReactNode, useState } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
 import { typingPauseMs } from '#client/debounce.ts'
 import type { Quote } from '#contract/quote.ts'
 import { type Body, type CallFailed, useAnswer, useSession } from '../api/index.ts'
 import {
-  dollars,
   dollarsIn,
   Failed,
   type QuoteAdvice,
+  QuoteInput,
   quotedMargin,
   type Reason,
   readDollars,
   reasonNames,
   reasons,
-  termsErrors,
+  termsFields,
+  typedFields,
+  unreadable,
   ValidFor,
   validityChoices,
 } from '../shared-ui/index.ts'
@@ -105,26 +107,21 @@ function useRequoteAdvice(quote: Quote, read: ReadRequote): RequoteAdvice {
 }
 
 /** The errors of the typed values, by field. */
-function errorsOf(quote: Quote, typed: TypedRequote, read: ReadRequote) {
-  const { named, rate, cost } = typed
-  const wrongNamed = named.trim() !== '' && read.counterRate === null
+function errorsOf({ quoted_rate, quoted_currency }: Quote, typed: TypedRequote, read: ReadRequote) {
+  const { counterRate } = read
+  const last = dollarsIn(quoted_rate, quoted_currency)
+  const isOutside = counterRate !== null && read.rate === null && readDollars(typed.rate) !== null
   return {
-    named: !wrongNamed
-      ? undefined
-      : readDollars(named) === null
-        ? 'Enter an amount in dollars, such as 2,050'
-        : `Not below your ${dollarsIn(quote.quoted_rate, quote.quoted_currency)}: then the quote is won`,
+    named:
+      unreadable('rate', typed.named) ??
+      (counterRate === null && readDollars(typed.named) !== null
+        ? `Not below your ${last}: then the quote is won`
+        : undefined),
     rate:
-      !read.isRateTyped || read.rate !== null
-        ? undefined
-        : read.counterRate !== null && readDollars(rate) !== null
-          ? `Between ${dollars(read.counterRate)} and ${dollarsIn(quote.quoted_rate, quote.quoted_currency)}`
-          : 'Enter an amount in dollars, such as 2,075',
-    cost:
-      cost.trim() === '' || read.cost !== null
-        ? undefined
-        : 'Enter an amount in dollars, or leave the field empty',
-    terms: Object.keys(termsErrors(read.terms)),
+      unreadable('rate', typed.rate) ??
+      (isOutside ? `Between ${dollarsIn(counterRate, quoted_currency)} and ${last}` : undefined),
+    cost: unreadable('cost', typed.cost) ?? undefined,
+    terms: termsFields.filter((field) => unreadable(field, read.terms[field]) !== null),
   }
 }
 
@@ -141,8 +138,8 @@ function RequoteForm({ quote, onSaved }: { quote: Quote; onSaved: (kept: Kept) =
   const [typed, setTyped] = useState(nothingTyped)
   const [isPressed, setPressed] = useState(false)
   const { usual } = validityChoices(useSession().tenant.quote_expiry.valid_days)
-  const [validHours, setValidHours] = useState(usual)
-  const type = (changed: Partial<TypedRequote>) => setTyped({ ...typed, ...changed })
+  const { validHours = usual } = typed
+  const type = (changed: Partial<TypedRequote>) => setTyped((before) => ({ ...before, ...changed }))
   const read = readRequote(quote, typed)
   const errors = errorsOf(quote, typed, read)
   const advice = useRequoteAdvice(quote, read)
@@ -189,23 +186,29 @@ function RequoteForm({ quote, onSaved }: { quote: Quote; onSaved: (kept: Kept) =
         <TypedFields
           quote={quote}
           typed={typed}
-          errors={needsRate ? { ...errors, rate: 'Enter an amount in dollars, such as 2,075' } : errors}
+          errors={needsRate ? { ...errors, rate: typedFields.rate.wrong } : errors}
           onType={type}
         >
-          <ValidFor hours={validHours} onHours={setValidHours} />
+          <ValidFor hours={validHours} onHours={(hours) => type({ validHours: hours })} />
         </TypedFields>
         <RateToQuote
           advice={advice.newest}
           currency={currencyOf(quote, read)}
           onUse={(rate) => type({ rate: String(rate) })}
         />
-        {typed.named.trim() === '' && (
-          <RequoteTerms quote={quote} terms={typed.terms} onTerms={(terms) => type({ terms })} />
-        )}
+        {typed.named.trim() === '' && <RequoteTerms quote={quote} terms={typed} onType={type} />}
         {advice.failure !== null && (
           <Failed error={advice.failure} title="No advice right now" retry={advice.retry} />
         )}
-        <Choices quote={quote} read={read} accept={accept} requote={requote} saving={saving} />
+        <Choices
+          quote={quote}
+          read={read}
+          accept={accept}
+          requote={requote}
+          saving={saving}
+          reason={typed.reason}
+          onReason={(reason) => type({ reason })}
+        />
         <Ground advice={advice.ofRate} quote={quote} counterRate={read.counterRate} />
       </Stack>
     </form>
@@ -226,27 +229,22 @@ function TypedFields({
   onType: (changed: Partial<TypedRequote>) => void
   children: ReactNode
 }) {
-  const amount = (field: 'named' | 'rate' | 'cost') => ({
-    inputMode: 'decimal' as const,
-    autoComplete: 'off',
-    value: typed[field],
-    error: errors[field],
-    onChange: (event: ChangeEvent<HTMLInputElement>) => onType({ [field]: event.currentTarget.value }),
+  const input = (name: 'named' | 'rate' | 'cost') => ({
+    field: name === 'named' ? ('rate' as const) : name,
+    value: typed[name],
+    error: errors[name],
+    onType: (text: string) => onType({ [name]: text }),
   })
   return (
     <SimpleGrid cols={{ base: 1, xs: 2, sm: 4 }} spacing="sm">
-      <TextInput
-        {...amount('named')}
+      <QuoteInput
+        {...input('named')}
         label="The customer says"
         placeholder="optional"
         disabled={quote.voided_at !== null}
       />
-      <TextInput {...amount('rate')} label="New rate" data-autofocus />
-      <TextInput
-        {...amount('cost')}
-        label="Expected truck cost"
-        placeholder={quotedMargin(quote) === null ? '' : 'unchanged'}
-      />
+      <QuoteInput {...input('rate')} label="New rate" data-autofocus />
+      <QuoteInput {...input('cost')} placeholder={quotedMargin(quote) === null ? '' : 'unchanged'} />
       {children}
     </SimpleGrid>
   )
@@ -274,25 +272,24 @@ function Choices({
   accept,
   requote,
   saving,
+  reason,
+  onReason,
 }: {
   quote: Quote
   read: ReadRequote
   accept: CardOfChoice
   requote: CardOfChoice
   saving: Saving
+  reason: Reason
+  onReason: (reason: Reason) => void
 }) {
-  const [reason, setReason] = useState<Reason>('price')
   const { counterRate } = read
   const rate = requote.choice?.rate ?? null
   const requoteCard = (
     <ChoiceCard
       {...requote}
       title={counterRate === null ? 'Our rate' : 'Another rate'}
-      action={
-        counterRate === null || rate === null
-          ? 'Requote'
-          : `Requote at ${dollarsIn(rate, currencyOf(quote, read))}`
-      }
+      action={counterRate === null || rate === null ? 'Requote' : `Requote at ${dollarsIn(rate, currencyOf(quote, read))}`}
     >
       <NewRate quote={quote} read={read} rate={rate} />
     </ChoiceCard>
@@ -302,7 +299,7 @@ function Choices({
     <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm">
       <ChoiceCard
         {...accept}
-        title="Accept"
+          title="Accept"
         chanceWords="they named it"
         action={`Accept ${dollarsIn(counterRate, quote.quoted_currency)}`}
         onKeep={accept.keep}
@@ -312,7 +309,7 @@ function Choices({
       {requoteCard}
       <ChoiceCard
         title="Decline"
-        choice={nothingEarned}
+          choice={nothingEarned}
         error={saving.choice === 'decline' ? saving.error : null}
         isBest={bestOf(accept.choice, requote.choice) === 'decline'}
         isPending={saving.isPending && saving.choice === 'decline'}
@@ -325,7 +322,7 @@ function Choices({
           aria-label="Why it is lost"
           value={reason}
           data={reasons.map((one) => ({ value: one, label: reasonNames[one] }))}
-          onChange={(event) => setReason(event.currentTarget.value as Reason)}
+          onChange={(event) => onReason(event.currentTarget.value as Reason)}
         />
       </ChoiceCard>
     </SimpleGrid>

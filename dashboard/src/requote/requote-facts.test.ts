@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { openQuote } from '#contract/quote.ts'
-import { noTerms } from '../shared-ui/index.ts'
 import { nothingTyped, readRequote, requoteAdvice, requoteBody } from './requote-facts.ts'
 
 const charges = [
@@ -35,21 +34,20 @@ test('the advice is about the quote: its type and miles, and the terms and the c
 })
 
 test('stated charges replace all earlier ones; a cost on another basis is left out', () => {
-  const [charged] = advised({ terms: { ...noTerms, fuel: '300' } })
+  const [charged] = advised({ fuel: '300' })
   expect(charged).toMatchObject({ quoted_basis: 'linehaul', quoted_fuel: 300, estimated_cost: 1900 })
   expect(charged).not.toHaveProperty('quoted_accessorials')
-  const [allIn] = advised({ terms: { ...noTerms, basis: 'all_in' } })
+  const [allIn] = advised({ basis: 'all_in' })
   expect(allIn).toMatchObject({ quoted_basis: 'all_in' })
   expect(allIn).not.toHaveProperty('estimated_cost')
-  expect(advised({ cost: '2,000', terms: { ...noTerms, basis: 'all_in' } })[0]).toMatchObject({
+  expect(advised({ cost: '2,000', basis: 'all_in' })[0]).toMatchObject({
     estimated_cost: 2000,
   })
 })
 
 test('advice on a counter-offer is requested at the rate to answer with and at the named one, on the terms of the quote', () => {
   const counter_offer = { refused_rate: 2500, counter_rate: 2100 }
-  const terms = { ...noTerms, basis: 'all_in' as const }
-  expect(advised({ named: '2,100', terms })).toMatchObject([
+  expect(advised({ named: '2,100', basis: 'all_in' })).toMatchObject([
     { counter_offer, quoted_basis: 'linehaul' },
     { counter_offer, quoted_basis: 'linehaul', quoted_rate: 2100 },
   ])

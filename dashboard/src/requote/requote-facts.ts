@@ -3,24 +3,29 @@ import { type RateBasis, sameTerms } from '#engine/rate-basis.ts'
 import type { Body } from '../api/index.ts'
 import {
   adviceOn,
+  knownFields,
   noTerms,
   type PricedQuote,
   type RateTerms,
+  type Reason,
   readDollars,
+  readFields,
   saysTerms,
-  termsBody,
+  type TypedQuote,
+  termsFields,
 } from '../shared-ui/index.ts'
 
 /** The fields of a requote, as typed. */
-export interface TypedRequote {
+export interface TypedRequote extends RateTerms, Pick<TypedQuote, 'rate' | 'cost'> {
   /** The rate that the customer named instead of the last quote; empty without a counter-offer. */
   readonly named: string
-  readonly rate: string
-  readonly cost: string
-  readonly terms: RateTerms
+  /** The hours that the rate is valid; absent while nobody chose. */
+  readonly validHours?: number
+  /** Why the load is lost, if the counter-offer is declined. */
+  readonly reason: Reason
 }
 
-export const nothingTyped: TypedRequote = { named: '', rate: '', cost: '', terms: noTerms }
+export const nothingTyped: TypedRequote = { named: '', rate: '', cost: '', ...noTerms, reason: 'price' }
 
 /** The values read from a typed requote. Amounts are dollars on the requote's terms; null while they cannot be read. */
 export interface ReadRequote {
@@ -49,7 +54,7 @@ export function readRequote(
     rate: isBetween ? rate : null,
     isRateTyped: typed.rate.trim() !== '',
     cost: readDollars(typed.cost),
-    terms: typed.named.trim() === '' ? typed.terms : noTerms,
+    terms: typed.named.trim() === '' ? typed : noTerms,
   }
 }
 
@@ -59,7 +64,7 @@ export function readRequote(
  * @param assumed the basis of rates that state none
  */
 function requoted(quote: Quote, { rate, cost, terms }: ReadRequote, assumed: RateBasis): PricedQuote {
-  const said = termsBody(terms)
+  const said = knownFields(readFields(terms, termsFields))
   const last = { basis: quote.quoted_basis, currency: quote.quoted_currency }
   const next = { basis: said.quoted_basis ?? last.basis, currency: said.quoted_currency ?? last.currency }
   const none = { quoted_fuel: null, quoted_accessorials: null, quoted_charges: null }
@@ -97,7 +102,7 @@ export function requoteBody(
     quoted_rate: rate,
     ...(counterRate === null ? {} : { counter_rate: counterRate }),
     ...(cost === null ? {} : { estimated_cost: cost }),
-    ...termsBody(terms),
+    ...knownFields(readFields(terms, termsFields)),
     valid_hours: validHours,
   }
 }

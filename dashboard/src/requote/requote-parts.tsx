@@ -10,14 +10,16 @@ import {
   laneName,
   onOwnTerms,
   type QuoteAdvice,
+  QuoteInput,
   quotedMargin,
   type RateTerms,
-  RateTermsFields,
   ratePerMile,
   rpm,
   signedDollars,
-  termsErrors,
+  type TypedQuote,
+  termsFields,
   termsInWords,
+  unreadable,
 } from '../shared-ui/index.ts'
 import type { ReadRequote } from './requote-facts.ts'
 
@@ -111,11 +113,11 @@ export function NewRate({ quote, read, rate }: { quote: Quote; read: ReadRequote
 export function RequoteTerms({
   quote,
   terms,
-  onTerms,
+  onType,
 }: {
   quote: Quote
   terms: RateTerms
-  onTerms: (terms: RateTerms) => void
+  onType: (changed: Partial<TypedQuote>) => void
 }) {
   const { default_basis } = useSession().tenant
   const [isOpen, setIsOpen] = useState(false)
@@ -132,15 +134,16 @@ export function RequoteTerms({
       </Button>
       {isOpen && (
         <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-          <RateTermsFields
-            terms={terms}
-            assumed={assumed}
-            assumedCurrency={currency}
-            why="as before"
-            errors={termsErrors(terms)}
-            nameOf={(field) => `requote-${field}`}
-            onChange={(field, text) => onTerms({ ...terms, [field]: text })}
-          />
+          {termsFields.map((field) => (
+            <QuoteInput
+              key={field}
+              field={field}
+              value={terms[field]}
+              assumed={{ basis: assumed, currency, why: 'as before' }}
+              error={unreadable(field, terms[field]) ?? undefined}
+              onType={(text) => onType({ [field]: text })}
+            />
+          ))}
         </SimpleGrid>
       )}
     </div>

@@ -48,7 +48,6 @@ export { ButtonLink, CustomerLink, TextLink } from './links.tsx'
 export {
   loadMark,
   loadWords,
-  ModeChoice,
   ModeFilter,
   modeNames,
   requestedMode,
@@ -106,6 +105,28 @@ export {
   useRateCheck,
 } from './quote-facts.ts'
 export {
+  faultOf,
+  fieldReadAs,
+  fieldsBehindMore,
+  labelsReadAs,
+  noTerms,
+  nothingTyped,
+  QuoteInput,
+  type RateTerms,
+  type ReadFields,
+  readFields,
+  saysTerms,
+  type TypedField,
+  type TypedQuote,
+  termsFields,
+  termsInWords,
+  typedAs,
+  typedFieldNames,
+  typedFields,
+  typedInWords,
+  unreadable,
+} from './quote-inputs.tsx'
+export {
   emailText,
   newestQuotes,
   rateText,
@@ -116,18 +137,7 @@ export { quotedMargin, rpm } from './quoted-margin.ts'
 export { asLinkToLane, asLinkToQuote, asLinkToQuotes, countedQuotes } from './quotes-links.tsx'
 export { asItIs, converted, onOwnTerms } from './rate-conversion.ts'
 export {
-  noTerms,
-  type RateTerms,
-  RateTermsFields,
-  saysTerms,
-  statedTerms,
-  termsBody,
-  termsErrors,
-  termsInWords,
-} from './rate-terms.tsx'
-export {
   type RateType,
-  RateTypeChoice,
   RateTypeFilter,
   rateTypeNames,
   requestedRateType,

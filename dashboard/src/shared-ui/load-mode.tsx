@@ -1,6 +1,5 @@
-import { NativeSelect } from '@mantine/core'
 import type { Quote } from '#contract/quote.ts'
-import { type Mode, modes, unpricedBecause } from '#engine/load-mode.ts'
+import { type Mode, unpricedBecause } from '#engine/load-mode.ts'
 import { stopsText } from '#engine/load-stops.ts'
 import { ChoiceFilter, type FilterField } from './choice-filter.tsx'
 import { counted } from './formats.ts'
@@ -57,28 +56,4 @@ export function requestedMode({ mode }: { readonly mode?: string | undefined }):
 /** Filters by mode, or by stops. */
 export function ModeFilter(filter: FilterField) {
   return <ChoiceFilter {...filter} name="mode" label="Mode" all="Any mode" names={listed} />
-}
-
-/** The mode of a load; an empty value is a truckload. */
-export function ModeChoice({
-  value,
-  error,
-  onChange,
-  ...field
-}: {
-  value: string
-  error?: string | undefined
-  onChange: (mode: string) => void
-  'data-field'?: string
-}) {
-  return (
-    <NativeSelect
-      {...field}
-      label="Mode"
-      data={modes.map((mode) => ({ value: mode === 'truckload' ? '' : mode, label: modeNames[mode] }))}
-      value={value}
-      error={error}
-      onChange={(event) => onChange(event.currentTarget.value)}
-    />
-  )
 }

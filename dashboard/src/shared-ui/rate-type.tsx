@@ -1,4 +1,3 @@
-import { NativeSelect } from '@mantine/core'
 import { ChoiceFilter, type FilterField } from './choice-filter.tsx'
 
 export type RateType = 'spot' | 'contract'
@@ -21,35 +20,6 @@ export function RateTypeFilter(filter: FilterField) {
       label="Rate type"
       all="Spot and contract"
       names={rateTypeNames}
-    />
-  )
-}
-
-/** The rate type of a quote; an empty value is the default of the brokerage. */
-export function RateTypeChoice({
-  value,
-  assumed,
-  error,
-  onChange,
-  ...field
-}: {
-  value: string
-  assumed: RateType
-  error?: string | undefined
-  onChange: (rateType: string) => void
-  'data-field'?: string
-}) {
-  return (
-    <NativeSelect
-      {...field}
-      label="Rate type"
-      data={[
-        { value: '', label: `${rateTypeNames[assumed]} (default)` },
-        ...Object.entries(rateTypeNames).map(([type, label]) => ({ value: type, label })),
-      ]}
-      value={value}
-      error={error}
-      onChange={(event) => onChange(event.currentTarget.value)}
     />
   )
 }
