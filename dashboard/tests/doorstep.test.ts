@@ -9,6 +9,7 @@ test.describe('sign-up', () => {
     await page.goto('/')
     await page.getByRole('heading', { name: 'Sign in' }).waitFor()
     await page.getByRole('link', { name: 'Create a brokerage' }).click()
+    await expect(page.getByLabel('Brokerage name')).toBeFocused()
     await page.getByLabel('Brokerage name').fill('Blue Mesa Logistics')
     await page.getByLabel('Your name').fill('Ana Ortiz')
     await page.getByLabel('Your email').fill(`${randomUUID()}@example.com`)

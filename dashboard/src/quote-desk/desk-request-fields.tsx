@@ -2,7 +2,7 @@ import { SimpleGrid, Text, TextInput } from '@mantine/core'
 import { useEffect, useState } from 'react'
 import { labelLengthMax } from '#contract/limits.ts'
 import { useAnswer } from '../api/index.ts'
-import { CustomerInput } from '../shared-ui/index.ts'
+import { CustomerInput, focusFirst } from '../shared-ui/index.ts'
 import type { Draft } from './desk-draft.ts'
 import { Suggested } from './desk-place-field.tsx'
 import type { DeskSave } from './desk-save.ts'
@@ -25,10 +25,7 @@ export function RequestFields({
 }) {
   const [isFresh] = useState(draft.customer === '')
   useEffect(() => {
-    // No focus on touch screens, where the on-screen keyboard would cover half the page.
-    if (isFresh && window.matchMedia('(pointer: fine)').matches) {
-      document.querySelector<HTMLElement>('[data-field="customer"]')?.focus({ preventScroll: true })
-    }
+    if (isFresh) focusFirst(document.querySelector<HTMLElement>('[data-field="customer"]'))
   }, [isFresh])
   const [isDone, setDone] = useState(!isFresh)
   const errorOf = (field: 'customer' | 'reference') =>

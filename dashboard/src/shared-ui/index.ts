@@ -91,7 +91,7 @@ export {
   VoidMark,
 } from './outcome-words.tsx'
 export { Page } from './page.tsx'
-export { followPerson, usePageHeading } from './page-heading.ts'
+export { focusFirst, followPerson, usePageHeading } from './page-heading.ts'
 export { PageTurner } from './page-turner.tsx'
 export { PeriodInput, usePeriod } from './period.tsx'
 export { daysOf, isBackwards, monthWithin, type Period, periodBefore, periodOf } from './periods.ts'

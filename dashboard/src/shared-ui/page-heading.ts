@@ -44,3 +44,8 @@ export function usePageHeading(): RefObject<HTMLHeadingElement | null> {
   }, [])
   return heading
 }
+
+/** Focuses the first field of a page, but not on touch screens, where the on-screen keyboard would cover half the page. */
+export function focusFirst(field: HTMLElement | null): void {
+  if (window.matchMedia('(pointer: fine)').matches) field?.focus({ preventScroll: true })
+}

@@ -1,10 +1,11 @@
 import { Anchor, Button, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
 import { passwordLengthMin } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
 import { timeZoneNamed } from '#contract/time-zone.ts'
 import { useSignIn } from '../api/index.ts'
-import { Failed, useSentForm, viewerZone } from '../shared-ui/index.ts'
+import { Failed, focusFirst, useSentForm, viewerZone } from '../shared-ui/index.ts'
 import { Doorstep } from './doorstep.tsx'
 
 const fields = [
@@ -15,6 +16,8 @@ const fields = [
 
 export default function SignUpPage() {
   const navigate = useNavigate()
+  const first = useRef<HTMLInputElement>(null)
+  useEffect(() => focusFirst(first.current), [])
   const { input, submit, failed, isPending } = useSentForm(useSignIn('sign-up'), {
     initial: { company: '', name: '', email: '', password: '' },
     sent: (entered) => {
@@ -37,8 +40,8 @@ export default function SignUpPage() {
     >
       <form onSubmit={submit}>
         <Stack>
-          {fields.map(({ name, ...field }) => (
-            <TextInput key={name} required {...field} {...input(name)} />
+          {fields.map(({ name, ...field }, at) => (
+            <TextInput key={name} ref={at === 0 ? first : null} required {...field} {...input(name)} />
           ))}
           <PasswordInput
             label="Password"
