@@ -429,8 +429,26 @@ test.describe('a requote', () => {
   })
 })
 
-test.describe('a requote at a rate that nobody would quote', () => {
-  test('is asked about before it is saved, beside the rate to quote', async () => {
+test.describe('a requote', () => {
+  test('of a Canadian quote has its margin in Canadian dollars, by name', async () => {
+    const tenant = await makeTenant(app)
+    const places = { origin: 'Toronto, ON', destination: 'Montreal, QC', equipment: 'V' }
+    const body = {
+      customer_name: 'Harvest Table Foods',
+      lanes: [{ ...places, quoted_rate: 2000, estimated_cost: 1800, quoted_currency: 'CAD' }],
+    }
+    const { body: made } = await call(app, 'POST', '/api/quote-requests', { token: tenant.owner, body })
+    const { page } = await openWindow({ person: tenant })
+    await page.goto(`/quotes/${made.lanes[0].lane_ref}`)
+    await page.getByRole('button', { name: 'Requote' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Requote' })
+    await dialog.getByLabel('New rate').fill('2,100')
+    await dialog.getByRole('region', { name: 'Our rate' }).getByText('$300 CAD (14.3%)').waitFor()
+    await dialog.getByLabel('Cost').fill('lots')
+    await dialog.getByText('Enter the amount in dollars, such as 1,800').waitFor()
+  })
+
+  test('at a rate that nobody would quote is asked about before it is saved, beside the rate to quote', async () => {
     const tenant = await makeTenant(app)
     for (const outcome of ['won', 'lost', 'won'] as const) await makeQuote(app, tenant, { outcome })
     const quote = await makeQuote(app, tenant)

@@ -157,7 +157,7 @@ function Figures({
             aria-label={`Use ${dollarsIn(toQuote, isCad ? 'CAD' : null)}`}
             onClick={() => onUse(toQuote)}
           >
-            {dollars(toQuote).replace('$', isCad ? 'CA$' : '$')}
+            {roundDollars(toQuote, isCad ? 'CAD' : null)}
           </UnstyledButton>
         )}
       </Figure>
@@ -176,7 +176,7 @@ function Figures({
             ? {}
             : { title: `${dollars(margin)}${isCad ? ' USD' : ''} (${percent((margin / rate) * 100)})` })}
         >
-          <InRed when={margin !== null && margin < 0}>{roundDollars(margin).replace('$', isCad ? 'US$' : '$')}</InRed>
+          <InRed when={margin !== null && margin < 0}>{roundDollars(margin, isCad ? 'USD' : null)}</InRed>
         </span>
       </Figure>
     </>

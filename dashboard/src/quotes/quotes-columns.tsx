@@ -102,7 +102,7 @@ function Amount({
       className={isLong ? 'quotes-long' : undefined}
       title={[dollars(of), terms, note].filter(Boolean).join(' · ')}
     >
-      {roundDollars(of).replace('$', terms === null ? '$' : 'CA$')}
+      {roundDollars(of, terms === null ? null : currency)}
     </span>
   )
 }

@@ -1,7 +1,7 @@
 import { Badge, Button, Group, Paper, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import type { CallFailed } from '../api/index.ts'
-import { dollars, Failed, InRed, percent, probability, range, roundDollars } from '../shared-ui/index.ts'
+import { dollarsIn, Failed, InRed, percent, probability, range } from '../shared-ui/index.ts'
 import { type Choice, isBlocked } from './requote-choices.ts'
 
 /** Whether a rate is outside the rules but can be approved. */
@@ -13,6 +13,8 @@ interface CardProps {
   readonly title: string
   /** Null while there is no rate. */
   readonly choice: Choice | null
+  /** The currency of its amounts; null for US dollars. */
+  readonly currency: string | null
   readonly isBest: boolean
   readonly isPending: boolean
   /** Whether the button is off: there is no rate, or another choice is being saved. */
@@ -41,7 +43,7 @@ export function ChoiceCard({ title, choice, isBest, isOff, error, toConfirm, act
           {isBest && <Badge variant="light">earns most</Badge>}
         </Group>
         <div style={{ minHeight: 44 }}>{props.children}</div>
-        <Figures choice={choice} chanceWords={props.chanceWords} />
+        <Figures choice={choice} currency={props.currency} chanceWords={props.chanceWords} />
         {rules.map(({ detail }) => (
           <Text key={detail} size="xs" className="requote-flag" role="alert">
             {detail}
@@ -73,7 +75,11 @@ export function ChoiceCard({ title, choice, isBest, isOff, error, toConfirm, act
   )
 }
 
-function Figures({ choice, chanceWords }: { choice: Choice | null; chanceWords: string | undefined }) {
+function Figures({
+  choice,
+  currency,
+  chanceWords,
+}: Pick<CardProps, 'choice' | 'currency'> & { chanceWords: string | undefined }) {
   const { chance = null, interval80 = null, margin = null, marginPct = null, worth = null } = choice ?? {}
   return (
     <dl className="requote-figures">
@@ -91,14 +97,14 @@ function Figures({ choice, chanceWords }: { choice: Choice | null; chanceWords: 
       <dt>Margin</dt>
       <dd>
         <InRed when={margin !== null && margin < 0}>
-          <b>{dollars(margin)}</b>
+          <b>{dollarsIn(margin, currency)}</b>
           {marginPct === null ? '' : ` (${percent(marginPct)})`}
         </InRed>
       </dd>
       <dt>Expected</dt>
       <dd>
         <InRed when={worth !== null && worth < 0}>
-          <b>{roundDollars(worth)}</b>
+          <b>{dollarsIn(worth === null ? null : Math.round(worth), currency)}</b>
         </InRed>
       </dd>
     </dl>

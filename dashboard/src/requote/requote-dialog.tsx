@@ -285,11 +285,13 @@ function Choices({
 }) {
   const { counterRate } = read
   const rate = requote.choice?.rate ?? null
+  const currency = currencyOf(quote, read)
   const requoteCard = (
     <ChoiceCard
       {...requote}
+      currency={currency}
       title={counterRate === null ? 'Our rate' : 'Another rate'}
-      action={counterRate === null || rate === null ? 'Requote' : `Requote at ${dollarsIn(rate, currencyOf(quote, read))}`}
+      action={counterRate === null || rate === null ? 'Requote' : `Requote at ${dollarsIn(rate, currency)}`}
     >
       <NewRate quote={quote} read={read} rate={rate} />
     </ChoiceCard>
@@ -299,7 +301,8 @@ function Choices({
     <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm">
       <ChoiceCard
         {...accept}
-          title="Accept"
+        currency={currency}
+        title="Accept"
         chanceWords="they named it"
         action={`Accept ${dollarsIn(counterRate, quote.quoted_currency)}`}
         onKeep={accept.keep}
@@ -309,7 +312,8 @@ function Choices({
       {requoteCard}
       <ChoiceCard
         title="Decline"
-          choice={nothingEarned}
+        currency={currency}
+        choice={nothingEarned}
         error={saving.choice === 'decline' ? saving.error : null}
         isBest={bestOf(accept.choice, requote.choice) === 'decline'}
         isPending={saving.isPending && saving.choice === 'decline'}

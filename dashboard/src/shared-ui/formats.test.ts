@@ -14,6 +14,14 @@ describe('a negative number', () => {
     expect([percent(-8.5), signedPercent(-8.5)]).toEqual(['\u22128.5%', '\u22128.5%'])
   })
 
+  test('has it before the sign of a currency, too', () => {
+    expect([roundDollars(-160.6, 'USD'), roundDollars(2149.6, 'CAD'), roundDollars(null, 'CAD')]).toEqual([
+      '\u2212US$161',
+      'CA$2,150',
+      '–',
+    ])
+  })
+
   test('that rounds to zero has no sign', () => {
     expect([roundDollars(-0.3), percent(-0.04), dollars(-0)]).toEqual(['$0', '0.0%', '$0'])
   })

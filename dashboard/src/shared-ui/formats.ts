@@ -15,6 +15,11 @@ const wholeDollars = new Intl.NumberFormat(locale, {
   currency: 'USD',
   maximumFractionDigits: 0,
 })
+/** The signs of currencies that stand beside each other. */
+const wholeIn = {
+  CAD: new Intl.NumberFormat(locale, { style: 'currency', currency: 'CAD', maximumFractionDigits: 0 }),
+  USD: new Intl.NumberFormat('en-CA', { style: 'currency', currency: 'USD', maximumFractionDigits: 0 }),
+}
 const centsToo = new Intl.NumberFormat(locale, { style: 'currency', currency: 'USD' })
 const oneDecimal = new Intl.NumberFormat(locale, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
 const whole = new Intl.NumberFormat(locale, { maximumFractionDigits: 0 })
@@ -33,9 +38,15 @@ export function dollars(amount: Known): string {
   return withMinus(amount, Number.isInteger(amount) ? wholeDollars : centsToo)
 }
 
-/** An amount rounded to whole dollars. @example roundDollars(2149.6) // '$2,150' */
-export function roundDollars(amount: Known): string {
-  return amount === null || amount === undefined ? none : withMinus(amount, wholeDollars)
+/**
+ * An amount rounded to whole dollars. The sign of a currency takes less room than the name that `dollarsIn` writes.
+ *
+ * @example roundDollars(2149.6) // '$2,150'
+ * @example roundDollars(2149.6, 'CAD') // 'CA$2,150'
+ */
+export function roundDollars(amount: Known, currency: keyof typeof wholeIn | null = null): string {
+  if (amount === null || amount === undefined) return none
+  return withMinus(amount, currency === null ? wholeDollars : wholeIn[currency])
 }
 
 /**
