@@ -107,6 +107,19 @@ const ImportChange = Type.Object({
       after: changedValue,
     }),
   ),
+  currencies: Type.Optional(
+    Type.Object(
+      {
+        quoted_currency: nullable(Type.Enum(['USD', 'CAD'])),
+        customer_currency: nullable(Type.Enum(['USD', 'CAD'])),
+        truck_currency: nullable(Type.Enum(['USD', 'CAD'])),
+      },
+      {
+        description:
+          'The currencies of the amounts of the quote after the change; null for US dollars. Absent in imports of earlier versions',
+      },
+    ),
+  ),
 })
 
 /** A value of a file that was not applied, because the quote has a newer value, or a quoted rate on other terms. */
@@ -279,6 +292,7 @@ const exampleImport = {
       row: 4,
       lane_ref: '48211093754-1-1',
       fields: [{ field: 'quoted_rate', before: 2150, after: 2200 }],
+      currencies: { quoted_currency: 'CAD', customer_currency: null, truck_currency: null },
     },
   ],
   kept: [

@@ -23,6 +23,8 @@ type BookingFieldRow = {
   /** The field's column in the table `quotes`. */
   readonly column: string
   readonly unit: BookingUnit
+  /** The field with the currency of an amount; absent for other fields. */
+  readonly currency?: 'customer_currency' | 'truck_currency'
   /** The field's column in an exported file; null if exported files do not include the field. */
   readonly csv: string | null
   /** What a cancellation does to the field. */
@@ -42,6 +44,7 @@ export const bookingTable = {
     sent: 'customer_rate',
     column: 'customer_rate_cents',
     unit: 'cents',
+    currency: 'customer_currency',
     csv: 'Customer rate',
     cancellation: 'clears',
     audited: true,
@@ -52,6 +55,7 @@ export const bookingTable = {
     sent: 'truck_cost',
     column: 'truck_cost_cents',
     unit: 'cents',
+    currency: 'truck_currency',
     csv: 'Truck cost',
     cancellation: 'clears',
     audited: true,
@@ -113,6 +117,7 @@ export const bookingTable = {
     sent: 'customer_fuel',
     column: 'customer_fuel_cents',
     unit: 'cents',
+    currency: 'customer_currency',
     csv: 'Customer fuel',
     cancellation: 'clears',
     audited: true,
@@ -123,6 +128,7 @@ export const bookingTable = {
     sent: 'customer_accessorials',
     column: 'customer_accessorials_cents',
     unit: 'cents',
+    currency: 'customer_currency',
     csv: 'Customer accessorials',
     cancellation: 'clears',
     audited: true,
@@ -143,6 +149,7 @@ export const bookingTable = {
     sent: 'truck_fuel',
     column: 'truck_fuel_cents',
     unit: 'cents',
+    currency: 'truck_currency',
     csv: 'Truck fuel',
     cancellation: 'clears',
     audited: true,
@@ -153,6 +160,7 @@ export const bookingTable = {
     sent: 'truck_accessorials',
     column: 'truck_accessorials_cents',
     unit: 'cents',
+    currency: 'truck_currency',
     csv: 'Truck accessorials',
     cancellation: 'clears',
     audited: true,

@@ -8,13 +8,17 @@ import type { ImportAnswer } from './import-words.ts'
 export function ImportChanges({ run }: { run: ImportAnswer }) {
   const { changes } = run
   if (changes.length === 0) return null
-  const rows = changes.flatMap(({ row, lane_ref, fields }) =>
+  const rows = changes.flatMap(({ row, lane_ref, fields, currencies }) =>
     fields.map((one) => ({
       ...one,
       row,
       lane_ref,
-      valuesBefore: Object.fromEntries(fields.map(({ field, before }) => [field, before])),
-      valuesAfter: Object.fromEntries(fields.map(({ field, after }) => [field, after])),
+      // A changed currency is among the fields.
+      valuesBefore: {
+        ...currencies,
+        ...Object.fromEntries(fields.map(({ field, before }) => [field, before])),
+      },
+      valuesAfter: { ...currencies, ...Object.fromEntries(fields.map(({ field, after }) => [field, after])) },
     })),
   )
   return (

@@ -1,7 +1,7 @@
 import type { bookedFields, changedQuoteFields } from '#contract/events.ts'
 import type { Quote } from '#contract/quote.ts'
 import { type BookingUnit, bookingTable } from '#engine/booking-fields.ts'
-import { type QuoteUnit, quoteTable } from '#engine/quote-fields.ts'
+import { isAmountUnit, type QuoteUnit, quoteTable } from '#engine/quote-fields.ts'
 import { basisWords } from '#engine/rate-basis.ts'
 import type { Answer } from '../api/index.ts'
 import {
@@ -100,20 +100,21 @@ const named = (names: Readonly<Record<string, string>>) => (value: unknown) =>
   names[String(value)] ?? String(value)
 const amount = (value: unknown, currency: string | null) => dollarsIn(Number(value), currency)
 
-/** The field with the currency of an amount; null for an amount in US dollars. */
-function currencyField(field: string): 'quoted_currency' | 'customer_currency' | 'truck_currency' | null {
-  if (/^(quoted|estimated|market|counter)_/.test(field)) return 'quoted_currency'
-  if (field.startsWith('customer_')) return 'customer_currency'
-  return field.startsWith('truck_') ? 'truck_currency' : null
-}
+/** The fields with the currencies of amounts. */
+const currencyFields = new Map<string, string>([
+  ...Object.values(quoteTable).flatMap(({ shown, unit }) =>
+    isAmountUnit(unit) ? [[shown, 'quoted_currency'] as const] : [],
+  ),
+  ...Object.values(bookingTable).flatMap((row) =>
+    'currency' in row ? [[row.shown, row.currency] as const] : [],
+  ),
+])
 
 /** The values of a quote, or those of them that are known, among them the currencies of its amounts. */
 type Currencies = object
 
 function currencyOf(field: string, currencies: Currencies): string | null {
-  const name = currencyField(field)
-  if (name === null) return null
-  const found = (currencies as Readonly<Record<string, unknown>>)[name]
+  const found = (currencies as Readonly<Record<string, unknown>>)[currencyFields.get(field) ?? '']
   return typeof found === 'string' ? found : null
 }
 

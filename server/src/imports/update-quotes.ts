@@ -124,8 +124,11 @@ function applied(
   else {
     rows.rowsUpdated++
     const fields = differencesForApi(saved, merged.values).filter(({ field }) => !derivedFields.has(field))
-    if (!isMade) rows.changes.push({ row: line, lane_ref: saved.lane_ref, fields })
-    else {
+    if (!isMade) {
+      const { quoted_currency, customer_currency, truck_currency } = { ...saved, ...merged.values }
+      const currencies = { quoted_currency, customer_currency, truck_currency }
+      rows.changes.push({ row: line, lane_ref: saved.lane_ref, fields, currencies })
+    } else {
       countOutcome(rows.outcomes, saved.outcome, -1)
       countOutcome(rows.outcomes, merged.values.outcome ?? saved.outcome, 1)
     }

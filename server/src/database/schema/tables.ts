@@ -228,6 +228,8 @@ export interface RowChange {
   row: number
   lane_ref: string
   fields: { field: string; before: string | number | null; after: string | number | null }[]
+  /** The currencies of its amounts after the change. Absent in imports of earlier versions. */
+  currencies?: Pick<QuoteRow, 'quoted_currency' | 'customer_currency' | 'truck_currency'>
 }
 
 /** A value of a file that was not applied, because the quote has a newer value or a quoted rate on other terms. */

@@ -185,6 +185,21 @@ describe('a row of a known reference', () => {
     expect(await quotesOfTenant(tenant)).toMatchObject([{ ...same, customer_rate: 2300 }])
   })
 
+  test('lists changed amounts with the currencies of the quote', async () => {
+    const tenant = await makeTenant(app)
+    const file = (rate: number) => [
+      'Load ID,origin,destination,equipment,quoted_rate,quoted_currency,quoted_at',
+      `L1,"Toronto, ON","Montreal, QC",V,${rate},CAD,2026-03-02`,
+    ]
+    await imported(tenant, file(2100))
+    expect((await imported(tenant, file(2300))).changes).toMatchObject([
+      {
+        fields: [{ field: 'quoted_rate', before: 2100, after: 2300 }],
+        currencies: { quoted_currency: 'CAD', customer_currency: null, truck_currency: null },
+      },
+    ])
+  })
+
   test('changes nothing when it has the same values, even if the quote has changed since', async () => {
     const integration = await makeIntegration(app)
     const { tenant } = integration
