@@ -212,7 +212,8 @@ function Lost({
 
 function Below({ children }: { children: ReactNode }) {
   return (
-    <Text size="xs" c="dimmed">
+    // It breaks before the table is wider than its page.
+    <Text size="xs" c="dimmed" style={{ whiteSpace: 'normal' }}>
       {children}
     </Text>
   )

@@ -17,8 +17,12 @@ export function WinRate({ figures }: { figures: Decided }) {
   const x = (pct: number) => (pct / 100) * barWidth
   return (
     <div title={words}>
-      <div>
-        <b>{percent(rate)}</b> · {count(won)} of {count(decided)}
+      {/* The counts go below the rate where a table has no room. */}
+      <div style={{ whiteSpace: 'normal' }}>
+        <b>{percent(rate)}</b>{' '}
+        <span style={{ whiteSpace: 'nowrap' }}>
+          · {count(won)} of {count(decided)}
+        </span>
       </div>
       <svg width={barWidth} height={8} aria-hidden style={{ display: 'block' }}>
         <rect width={barWidth} height={2} y={3} fill="var(--chart-grid)" />
