@@ -167,7 +167,7 @@ function NameOfRow(of: OfRow) {
           name
         )}
       </div>
-      <Group gap="xs" fz="xs" lh="1.5rem" wrap="nowrap">
+      <Group gap={6} fz="xs" lh="1.5rem" wrap="nowrap">
         {row.lane?.equipment ?? (params === null && by === 'rep' ? 'imported' : '')}
         {params !== null && (
           <>
@@ -256,7 +256,7 @@ const bookedColumns: readonly Column<PerformanceRow>[] = [
         <Below>
           {row.shipments === 0
             ? 'no AR and AP'
-            : `${roundDollars(row.customer_rate)} − ${roundDollars(row.truck_cost)}`}
+            : `${roundDollars(row.customer_rate)} −\u202f${roundDollars(row.truck_cost)}`}
         </Below>
       </>
     ),

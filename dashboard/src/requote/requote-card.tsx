@@ -57,6 +57,8 @@ export function ChoiceCard({ title, choice, isBest, isOff, error, toConfirm, act
         )}
         <Button
           mt="auto"
+          // A rate in Canadian dollars needs the room.
+          px="xs"
           variant={isBest ? 'filled' : 'default'}
           disabled={isOff || isBlocked({ rules })}
           loading={props.isPending}

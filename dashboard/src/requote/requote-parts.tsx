@@ -34,7 +34,8 @@ export function LastQuote({ quote }: { quote: Quote }) {
       <Text size="sm" c="dimmed">
         {quote.lane_ref}: quoted {dollars(quote.quoted_rate)}
         {termsBehind({ basis: quote.quoted_basis, currency: quote.quoted_currency })}
-        {quote.counted_miles !== null && ` (${ratePerMile(rpm(quote.quoted_rate, quote.counted_miles))})`}
+        {quote.counted_miles !== null &&
+          ` (${ratePerMile(rpm(quote.quoted_rate, quote.counted_miles), quote.quoted_currency)})`}
         {margin !== null && `, expected cost ${dollarsIn(margin.cost, quote.quoted_currency)}`}
       </Text>
     </div>
@@ -85,6 +86,7 @@ export function currencyOf(quote: Quote, { terms }: ReadRequote): string | null 
 export function NewRate({ quote, read, rate }: { quote: Quote; read: ReadRequote; rate: number | null }) {
   const { default_basis } = useSession().tenant
   const { terms } = read
+  const currency = currencyOf(quote, read)
   const last = { basis: quote.quoted_basis, currency: quote.quoted_currency }
   // Rates on different terms have no meaningful difference.
   const isComparable = sameTerms(
@@ -95,15 +97,17 @@ export function NewRate({ quote, read, rate }: { quote: Quote; read: ReadRequote
   return (
     <>
       <Text fw={700} fz="xl">
-        {dollarsIn(rate, currencyOf(quote, read))}
+        {dollarsIn(rate, currency)}
       </Text>
       <Text size="sm" mih="1.4rem">
         {rate === null
           ? 'Margin and chance appear as you type.'
           : isComparable
-            ? `${signedDollars(rate - quote.quoted_rate)} vs the last quote`
+            ? `${signedDollars(rate - quote.quoted_rate, currency)} vs the last quote`
             : 'The last quote was on other terms'}
-        {rate !== null && quote.counted_miles !== null && ` · ${ratePerMile(rpm(rate, quote.counted_miles))}`}
+        {rate !== null &&
+          quote.counted_miles !== null &&
+          ` · ${ratePerMile(rpm(rate, quote.counted_miles), currency)}`}
       </Text>
     </>
   )

@@ -60,15 +60,16 @@ export function dollarsIn(amount: Known, currency: string | null | undefined): s
 
 const isUsual = (currency: string | null | undefined) => (currency ?? 'USD') === 'USD'
 
-/** A difference with its sign. @example signedDollars(-60) // '−$60' */
-export function signedDollars(amount: Known): string {
+/** A difference with its sign. @example signedDollars(-60, 'CAD') // '−$60 CAD' */
+export function signedDollars(amount: Known, currency: string | null = null): string {
   if (amount === null || amount === undefined) return none
-  return `${amount > 0 ? '+' : ''}${dollars(amount)}`
+  return `${amount > 0 ? '+' : ''}${dollarsIn(amount, currency)}`
 }
 
-/** Rate per loaded mile. @example ratePerMile(2.754) // '$2.75/mi' */
-export function ratePerMile(amount: Known): string {
-  return amount === null || amount === undefined ? none : `${withMinus(amount, centsToo)}/mi`
+/** Rate per loaded mile. @example ratePerMile(2.754, 'CAD') // '$2.75 CAD/mi' */
+export function ratePerMile(amount: Known, currency: string | null = null): string {
+  if (amount === null || amount === undefined) return none
+  return `${withMinus(amount, centsToo)}${isUsual(currency) ? '' : ` ${currency}`}/mi`
 }
 
 /** A percentage with one decimal. @example percent(14.76) // '14.8%' */

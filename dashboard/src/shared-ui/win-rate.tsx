@@ -21,7 +21,7 @@ export function WinRate({ figures }: { figures: Decided }) {
       <div style={{ whiteSpace: 'normal' }}>
         <b>{percent(rate)}</b>{' '}
         <span style={{ whiteSpace: 'nowrap' }}>
-          · {count(won)} of {count(decided)}
+          ({count(won)} of {count(decided)})
         </span>
       </div>
       <svg width={barWidth} height={8} aria-hidden style={{ display: 'block' }}>
