@@ -254,9 +254,14 @@ const bookedColumns: readonly Column<PerformanceRow>[] = [
       <>
         <Margin amount={row.margin} isRounded />
         <Below>
-          {row.shipments === 0
-            ? 'no AR and AP'
-            : `${roundDollars(row.customer_rate)} −\u202f${roundDollars(row.truck_cost)}`}
+          {row.shipments === 0 ? (
+            'no AR and AP'
+          ) : (
+            <>
+              {roundDollars(row.customer_rate)}{' '}
+              <span style={{ whiteSpace: 'nowrap' }}>− {roundDollars(row.truck_cost)}</span>
+            </>
+          )}
         </Below>
       </>
     ),
