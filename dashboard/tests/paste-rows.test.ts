@@ -163,6 +163,14 @@ test.describe('columns', () => {
   })
 })
 
+test('the button that adds the rows stays on the screen of a laptop, below notes and many rows', async () => {
+  const rows = Array.from({ length: 30 }, (_, nth) => `12/02/26\tDallas, TX\tAtlanta, GA\tV\t${2000 + nth}`)
+  const { page, dialog } = await pasteRows([`Pickup\t${head}`, ...rows, 'Total\t\t\t\t60000'])
+  await page.setViewportSize({ width: 1366, height: 657 })
+  await dialog.getByText('1 line with a total was left out.').waitFor()
+  await expect(dialog.getByRole('button', { name: 'Add 30 quotes' })).toBeInViewport({ ratio: 1 })
+})
+
 test('rates to check are named in their rows', async () => {
   const { dialog } = await pasteRows([`${lane}\t2100`, `${lane}\t210`])
   await dialog.getByText('2 quotes read, 1 rate to check.').waitFor()

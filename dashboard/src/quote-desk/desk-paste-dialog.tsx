@@ -111,7 +111,7 @@ export function PasteDialog(props: PasteProps) {
     // A dialog that moves in would be the frame of the lists inside, and cut them.
     <Modal.Root opened={isOpen} onClose={onClose} size="76rem" transitionProps={{ transition: 'fade' }}>
       <Modal.Overlay />
-      <Modal.Content>
+      <Modal.Content className="desk-paste-dialog">
         <Modal.Body>
           <Modal.Title mb="xs">Paste rows</Modal.Title>
           {/* The content takes no handler of keys. */}
