@@ -1,5 +1,5 @@
 import { Paper, Stack, Text } from '@mantine/core'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { pagePaths } from '#contract/pages.ts'
 import { TextLink } from '../shared-ui/index.ts'
 import { type AddressChange, changed, nothingChosen, useLaneAddress } from './lane-address.ts'
@@ -22,11 +22,27 @@ export function QuotesLink({ chosen, children }: { chosen: AddressChange; childr
   )
 }
 
-/** A closed part of the page, which loads when it is opened. */
-export function More({ title, children }: { title: string; children: ReactNode }) {
-  const [isOpen, setOpen] = useState(false)
+/** Whether a part of the page is open, and a function that opens or closes it. */
+export type Opening = readonly [isOpen: boolean, setOpen: (isOpen: boolean) => void]
+
+/** A part of the page that loads when it is opened. */
+export function More({
+  title,
+  opening: [isOpen, setOpen],
+  children,
+}: {
+  title: string
+  opening: Opening
+  children: ReactNode
+}) {
   return (
-    <Paper withBorder p="md" component="details" onToggle={(event) => setOpen(event.currentTarget.open)}>
+    <Paper
+      withBorder
+      p="md"
+      component="details"
+      open={isOpen}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
       <Text component="summary" fw={650} style={{ cursor: 'pointer' }}>
         {title}
       </Text>

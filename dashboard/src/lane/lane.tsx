@@ -27,7 +27,7 @@ import { LaneMap } from './lane-map.tsx'
 import { LaneMonths } from './lane-months.tsx'
 import { PlaceOffers } from './lane-place-offers.tsx'
 import { LaneQuotes } from './lane-quotes.tsx'
-import { More, quotesAnchor } from './lane-section.tsx'
+import { More, type Opening, quotesAnchor } from './lane-section.tsx'
 
 export default function LanePage() {
   const { origin, destination, equipment, rate_type } = useSearch({ strict: false })
@@ -64,6 +64,8 @@ function OneLane({ asked }: { asked: Asked }) {
   const record = useAnswer('lane-record', { query: asked }, { keeps: true })
   // Starts in parallel with the record. Components below read the same cached answer.
   useAnswer('lane-advice', { query: insightInto(asked) })
+  // Outside `Lane`, so that what the user opened stays open for other equipment.
+  const openings = { more: useState(false), api: useState(false) }
   const title = laneName(
     record.data?.origin.place ?? asked.origin,
     record.data?.destination.place ?? asked.destination,
@@ -89,6 +91,7 @@ function OneLane({ asked }: { asked: Asked }) {
           asked={asked}
           record={record.data}
           isBusy={record.isPlaceholderData}
+          openings={openings}
         />
       )}
     </Page>
@@ -174,7 +177,17 @@ function useStartRate(asked: Asked, record: LaneRecord, insight: FoundInsight | 
   return reference === null ? null : Math.round(reference)
 }
 
-function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isBusy: boolean }) {
+function Lane({
+  asked,
+  record,
+  isBusy,
+  openings,
+}: {
+  asked: Asked
+  record: LaneRecord
+  isBusy: boolean
+  openings: Readonly<Record<'more' | 'api', Opening>>
+}) {
   const insight = useAnswer('lane-advice', { query: insightInto(asked) })
   const found = insight.data?.found === true ? insight.data : null
   const { rate, settled, move } = useRate(useStartRate(asked, record, found))
@@ -218,7 +231,7 @@ function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isB
           />
         </Section>
       )}
-      <More title="Map, market and months">
+      <More title="Map, market and months" opening={openings.more}>
         <LaneMap record={record} />
         {insight.data?.market !== undefined && (
           <Section title="Your rates and the market">
@@ -228,7 +241,7 @@ function Lane({ asked, record, isBusy }: { asked: Asked; record: LaneRecord; isB
         {record.points_total > 0 && <LaneDots record={record} band={bandOf(advice.data)} />}
         {record.months.length > 0 && <LaneMonths months={record.months} />}
       </More>
-      <More title="What the API says">
+      <More title="What the API says" opening={openings.api}>
         <LaneApi insight={insight} advice={advice.data} rateDollars={settled} />
       </More>
     </Stack>
