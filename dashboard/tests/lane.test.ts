@@ -339,7 +339,8 @@ test.describe('accessibility', () => {
         width,
       })
       await page.getByRole('link', { name: 'Dallas, TX', exact: true }).waitFor()
-      await page.getByRole('cell', { name: 'All four numbers' }).first().waitFor()
+      await openMore(page, 'What the API says')
+      await page.getByText('Strength', { exact: true }).waitFor()
       expect(await accessibilityProblems(page)).toEqual([])
       await page.goto('/lane')
       await page.getByRole('region', { name: 'Your lanes' }).getByRole('row').nth(1).waitFor()
