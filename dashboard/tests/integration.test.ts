@@ -54,7 +54,12 @@ const copied = (page: Page): Promise<string> => page.evaluate('navigator.clipboa
 const choose = (page: Page, what: string, choice: string) =>
   page.getByRole('radiogroup', { name: what }).getByText(choice, { exact: true }).click()
 
-const isFocused = (it: Locator) => it.evaluate('(it) => it === document.activeElement')
+/** Presses Tab until the focus is on `it`. */
+async function tabTo(page: Page, it: Locator): Promise<void> {
+  const focused = it.and(page.locator(':focus'))
+  for (let step = 0; step < 12 && !(await focused.isVisible()); step++) await page.keyboard.press('Tab')
+  await expect(it).toBeFocused()
+}
 
 const shownIn = async (dialog: Locator) => (await dialog.locator('code').textContent()) ?? ''
 
@@ -579,15 +584,12 @@ test.describe('accessibility', () => {
     const tenant = await makeTenant(app)
     const { page } = await openIntegration(tenant)
     await page.getByRole('tab', { name: 'Credentials' }).focus()
-    await page.keyboard.press('Tab')
+    await tabTo(page, page.getByLabel('Name of the new token'))
     await page.keyboard.type('By hand')
     await page.keyboard.press('Enter')
     const dialog = page.getByRole('dialog', { name: 'Save this service token now' })
     await dialog.waitFor()
-    const stored = dialog.getByRole('button', { name: 'I have saved it' })
-    for (let step = 0; step < 4 && !(await isFocused(stored)); step++) {
-      await page.keyboard.press('Tab')
-    }
+    await tabTo(page, dialog.getByRole('button', { name: 'I have saved it' }))
     await page.keyboard.press('Enter')
     await dialog.waitFor({ state: 'hidden' })
     await page.getByRole('row', { name: /By hand/ }).waitFor()
