@@ -8,7 +8,9 @@ let tenant: MadeTenant
 
 test.beforeAll(async () => {
   tenant = await makeTenant(app)
+  // A lane has a win curve if quotes were won and lost.
   await makeQuote(app, tenant, { outcome: 'won' })
+  await makeQuote(app, tenant, { outcome: 'lost', rate: 2400 })
 })
 
 const calls = '**/api/**'
