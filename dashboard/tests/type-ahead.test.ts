@@ -448,6 +448,7 @@ test.describe('every typed city is accepted correctly', () => {
     ] as const
     const typeSome = async (address: string) => {
       const page = await openTab(address)
+      if (address === '/quotes') await page.getByRole('button', { name: 'Filters' }).click()
       await answerLate(page, () => uniform() * 300)
       for (const [text, place] of some) {
         await origin(page).fill(text)
