@@ -141,8 +141,9 @@ function evidenceOf(
 }
 
 /**
- * How much the levels of lanes differ: what is beyond chance in the distances of their outcomes from the brokerage's curve, as for the swing
- * of a lane (swings.ts). That curve contains the lane's own outcomes, so its surprise is divided by the share of the others.
+ * How much the levels of lanes differ: what is beyond chance in the distances of their outcomes from the brokerage's curve, as for
+ * the swing of a lane (swings.ts). That curve contains the lane's own outcomes, so its surprise is divided by the share of the
+ * others.
  */
 function levelVariance(
   lanes: readonly SampledLane[],

@@ -14,8 +14,9 @@ export const cellLengthMax = 1_000
 const invisible = /[\u200b\u200e\u200f\u2060\ufeff]/g
 
 /**
- * The trimmed text of a cell, without invisible signs. Unwraps ="0012", by which spreadsheets keep leading zeros. Null when empty. All readers of files and
- * pasted text use it. A cell above `cellLengthMax` is cut and gets an ellipsis, which `readCell` and every reader refuse.
+ * The trimmed text of a cell, without invisible signs. Unwraps ="0012", by which spreadsheets keep leading zeros. Null when empty.
+ * All readers of files and pasted text use it. A cell above `cellLengthMax` is cut and gets an ellipsis, which `readCell` and every
+ * reader refuse.
  */
 export function cellText(raw: string | undefined): string | null {
   if (raw === undefined) return null
@@ -62,8 +63,9 @@ export function readText(text: string): Cell<string> {
 }
 
 /**
- * Reads an id: a text as `readText` reads it, without the `.0` with which programs write a number that they held as a decimal. Refuses scientific notation, in which a spreadsheet writes the long numbers of a column
- * that is not formatted as text: different ids look the same in it.
+ * Reads an id: a text as `readText` reads it, without the `.0` with which programs write a number that they held as a decimal.
+ * Refuses scientific notation, in which a spreadsheet writes the long numbers of a column that is not formatted as text: different
+ * ids look the same in it.
  *
  * @example readId('0012') // { value: '0012' }
  * @example readId('100234.0') // { value: '100234' }

@@ -67,9 +67,9 @@ export interface ColumnOrder {
 }
 
 /**
- * The order of day and month in each column of a file. The dates of a column decide, if they can be read in one order only. Otherwise
- * the order that a person chose, else that in the name of the column, such as DD/MM/YYYY, else that of the other columns, if their dates need the same one, else day first for dates with dots,
- * else the setting of the brokerage.
+ * The order of day and month in each column of a file. The dates of a column decide, if they can be read in one order only.
+ * Otherwise the order that a person chose, else that in the name of the column, such as DD/MM/YYYY, else that of the other columns,
+ * if their dates need the same one, else day first for dates with dots, else the setting of the brokerage.
  *
  * @param columns the names of the columns with dates, and what their cells show
  */
