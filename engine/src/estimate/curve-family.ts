@@ -110,10 +110,11 @@ export function* chooseFamily(against: FoldedAgainst, counted: CountedRates): St
   if (sum.decided === 0) return USUAL_FAMILY
   const usual = evidenceOf(SHAPES[0]!, lanes)
   const ofSum = (step: number) => logEvidenceOf(SHAPES[step]!, [sum], [0])[0]!
+  const usualOfSum = ofSum(0)
   const gains: number[] = []
   for (const step of [HALF_BENT, BENT]) {
     yield
-    const gain = ofSum(step) - ofSum(0)
+    const gain = ofSum(step) - usualOfSum
     const isTried = gain > EVIDENCE_MIN
     gains.push(isTried ? Math.min(gain, evidenceOf(SHAPES[step]!, lanes).most - usual.most) : gain)
   }
