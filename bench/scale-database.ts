@@ -1,7 +1,8 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import { makeSecretKey, secretKeysOf } from '#server/configuration/index.ts'
+import { withDatabaseClient } from '#server/database/hosts/index.ts'
 import { migrate } from '#server/database/schema/index.ts'
 import {
   type DatabaseRole,
@@ -82,15 +83,7 @@ export async function scaleDatabase(
         DATA_DIR: directory,
         SAMPLE_BROKERAGE: 'false',
       },
-      async as(role, work) {
-        const client = new pg.Client(postgres.connection(databaseName, role))
-        await client.connect()
-        try {
-          return await work(client)
-        } finally {
-          await client.end()
-        }
-      },
+      as: (role, work) => withDatabaseClient(postgres.connection(databaseName, role), work),
       close: () => postgres.stop(),
     }
   } catch (error) {

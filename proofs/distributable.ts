@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { withDatabaseClient } from '#server/database/hosts/index.ts'
 import { tablesOnCoordinator } from '#server/database/schema/index.ts'
 import type { TestDatabase } from '#testing/test-database.ts'
 import { citusFaults, knownFunctions, readTree } from './citus-rules.ts'
@@ -152,9 +153,7 @@ function statementFaults({ text, plan }: ExecutedStatement, tables: ReadonlySet<
  * checks, on connections opened afterwards. Returns false if the role in `makerUrl` is no superuser: only a superuser may set this.
  */
 async function sendPlansAsNotices(database: TestDatabase, makerUrl: string): Promise<boolean> {
-  const maker = new pg.Client({ connectionString: makerUrl })
-  await maker.connect()
-  try {
+  return withDatabaseClient({ connectionString: makerUrl }, async (maker) => {
     const { rows } = await maker.query<{ may: boolean }>(
       'select rolsuper as may from pg_roles where rolname = current_user',
     )
@@ -174,9 +173,7 @@ async function sendPlansAsNotices(database: TestDatabase, makerUrl: string): Pro
       await maker.query(`alter role lanewise_service in database ${database.name} set ${name} = '${value}'`)
     }
     return true
-  } finally {
-    await maker.end()
-  }
+  })
 }
 
 /** Parses a notice of `sendPlansAsNotices`. Returns null for any other notice. */

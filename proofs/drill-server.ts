@@ -4,6 +4,7 @@ import { chmodSync, closeSync, existsSync, openSync, readFileSync } from 'node:f
 import { dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import { withDatabaseClient } from '#server/database/hosts/index.ts'
 import {
   asAccount,
   copyRunningCluster,
@@ -48,14 +49,7 @@ export async function withClient<T>(
   of: string,
   work: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const client = new pg.Client({ connectionString: server.url('postgres', of) })
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
+  return withDatabaseClient({ connectionString: server.url('postgres', of) }, work)
 }
 
 export function drillCluster(): DrillCluster {

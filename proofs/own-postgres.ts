@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
+import { withDatabaseClient } from '#server/database/hosts/index.ts'
 import {
   clusterIsGone,
   clusterProcesses,
@@ -59,14 +59,9 @@ export async function ownPostgres(directory = proofFolder()): Promise<OwnPostgre
       return `postgres://${user}:${password}@localhost:${running.port}/${databaseName}?host=${encodeURIComponent(running.host)}`
     },
     async ask<Row extends object>(question: string, values: readonly unknown[] = []) {
-      const client = new pg.Client(running.connection(databaseName, 'superuser'))
-      client.on('error', () => {})
-      await client.connect()
-      try {
+      return withDatabaseClient(running.connection(databaseName, 'superuser'), async (client) => {
         return (await client.query<Row>(question, [...values])).rows
-      } finally {
-        await client.end()
-      }
+      })
     },
     kill: () => send('SIGKILL', clusterProcesses(cluster)),
     stop: (mode) => send(mode === 'fast' ? 'SIGINT' : 'SIGQUIT', [running.pid]),

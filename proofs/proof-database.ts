@@ -1,4 +1,4 @@
-import pg from 'pg'
+import { withDatabaseClient } from '#server/database/hosts/index.ts'
 import type { DatabaseRole } from '#server/embedded-postgres/index.ts'
 import { cloneDatabase, type TestDatabase } from '#testing/cloned-database.ts'
 import { type DatabaseCluster, databaseUrl } from '#testing/database-cluster.ts'
@@ -26,13 +26,9 @@ export async function proofDatabase(
     target:
       folder === null ? { host: hostname, port: Number(port || 5432) } : `${folder}/.s.PGSQL.${port || 5432}`,
     async ask<Row extends object>(question: string, values: readonly unknown[] = []) {
-      const client = new pg.Client({ connectionString: makerUrl })
-      await client.connect()
-      try {
+      return withDatabaseClient({ connectionString: makerUrl }, async (client) => {
         return (await client.query<Row>(question, [...values])).rows
-      } finally {
-        await client.end()
-      }
+      })
     },
     drop: database.drop,
     forTests: database,

@@ -1,13 +1,12 @@
 import pg from 'pg'
+import { withDatabaseClient } from '#server/database/hosts/index.ts'
 import type { TestDatabase } from '#testing/cloned-database.ts'
 
 /** Removes one of the two layers of tenant isolation, so that calls of all routes show that the other layer is enough. */
 
 /** Disables row-level security on every table, as their owner. The service would refuse to start on such a database. */
 export async function disableRowLevelSecurity({ owner }: TestDatabase): Promise<void> {
-  const client = new pg.Client(owner)
-  await client.connect()
-  try {
+  return withDatabaseClient(owner, async (client) => {
     const { rows } = await client.query<{ name: string }>(
       `select c.relname as name from pg_class c
        where c.relnamespace = 'public'::regnamespace and c.relkind = 'r' and c.relrowsecurity`,
@@ -17,9 +16,7 @@ export async function disableRowLevelSecurity({ owner }: TestDatabase): Promise<
         `alter table "${name}" disable row level security; alter table "${name}" no force row level security`,
       )
     }
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /**

@@ -1,5 +1,6 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { keyCheckPlace, keyCheckText } from '#server/access/index.ts'
+import { withDatabaseClient } from '#server/database/hosts/index.ts'
 import { readKeyCheck, writeKeyCheck } from '#server/database/queries/index.ts'
 import type { Database } from '#server/database/session/index.ts'
 import { type SecretKeys, seal, unsealWithAny } from '#server/security/index.ts'
@@ -42,9 +43,7 @@ export class GenerateRefused extends Error {}
 export async function generate(options: GenerateOptions): Promise<Generated> {
   const { database, secretKeys, onProgress = () => {}, isStopping = () => false } = options
   await checkSecretKey(database, secretKeys)
-  const client = new pg.Client(options.owner)
-  await client.connect()
-  try {
+  return withDatabaseClient(options.owner, async (client) => {
     const access = await tenantsFor(client, options)
     const tenants = tenantsOf(access.plan)
     const firstTenant = tenants[0]?.tenantId ?? 0
@@ -68,9 +67,7 @@ export async function generate(options: GenerateOptions): Promise<Generated> {
       await client.query('vacuum (analyze)')
     }
     return { finished, written: reached(chunk) - reached(from), access }
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /** Caches the lanes of the last tenant, because a chunk often continues with the same tenant. */

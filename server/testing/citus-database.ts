@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import pg from 'pg'
+import { withDatabaseClient } from '#server/database/hosts/index.ts'
 import { distribute, migrate } from '#server/database/schema/index.ts'
 import { makeDatabase, makeRoles, roleNames } from '#server/embedded-postgres/index.ts'
 import type { TestDatabase } from './cloned-database.ts'
@@ -94,11 +95,5 @@ export async function citusDatabase(url: string): Promise<TestDatabase> {
 }
 
 async function on<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
+  return withDatabaseClient({ connectionString: url }, work)
 }

@@ -1,4 +1,5 @@
-import pg from 'pg'
+import type pg from 'pg'
+import { withDatabaseClient } from '#server/database/hosts/index.ts'
 
 /** Columns that are random, or depend on the time of the database. */
 const randomColumns = [
@@ -23,9 +24,7 @@ const randomColumns = [
 export async function comparableRows(
   connection: pg.ClientConfig,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const client = new pg.Client(connection)
-  await client.connect()
-  try {
+  return withDatabaseClient(connection, async (client) => {
     const { rows: tables } = await client.query<{ name: string }>(
       `select relname as name from pg_class
        where relnamespace = 'public'::regnamespace and relkind = 'r' order by relname`,
@@ -42,9 +41,7 @@ export async function comparableRows(
       )
     }
     return withRanks(all)
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /** The first table with different rows, and the first difference; null if all rows are the same. */

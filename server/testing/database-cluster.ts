@@ -12,8 +12,9 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
+import type pg from 'pg'
 import type { TestProject } from 'vitest/node'
+import { withDatabaseClient } from '#server/database/hosts/index.ts'
 import { migrate } from '#server/database/schema/index.ts'
 import { roleTimeouts } from '#server/database/session/index.ts'
 import {
@@ -119,13 +120,7 @@ export async function asMaker<Answer>(
   makerUrl: string,
   task: (maker: pg.Client) => Promise<Answer>,
 ): Promise<Answer> {
-  const maker = new pg.Client({ connectionString: makerUrl })
-  await maker.connect()
-  try {
-    return await task(maker)
-  } finally {
-    await maker.end()
-  }
+  return withDatabaseClient({ connectionString: makerUrl }, task)
 }
 
 type Server = {

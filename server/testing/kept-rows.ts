@@ -1,4 +1,4 @@
-import pg from 'pg'
+import { withDatabaseClient } from '#server/database/hosts/index.ts'
 
 type Row = Readonly<Record<string, unknown>>
 /** The rows of every table, by its name. */
@@ -27,9 +27,7 @@ const isDropped = ({ counter }: Row) => counter === 'pilot' || counter === 'mark
 
 /** Reads every row of a database. The role must see the rows of all brokerages. */
 export async function allRows(connectionString: string): Promise<Rows> {
-  const client = new pg.Client({ connectionString })
-  await client.connect()
-  try {
+  return withDatabaseClient({ connectionString }, async (client) => {
     const { rows: tables } = await client.query<{ name: string }>(
       `select relname as name from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r' order by 1`,
     )
@@ -42,9 +40,7 @@ export async function allRows(connectionString: string): Promise<Rows> {
       )
     }
     return found
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /** Returns the rows with only these columns, as texts in a stable order. */

@@ -1,16 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import pg from 'pg'
+import { withDatabaseClient } from '#server/database/hosts/index.ts'
 import type { TestDatabase } from './cloned-database.ts'
 
 /** Waits until a session of the service waits for a lock in this database, which another session of the test holds. */
 export async function waitingForLock({ service }: TestDatabase): Promise<void> {
-  const watcher = new pg.Client(service)
-  await watcher.connect()
-  try {
+  return withDatabaseClient(service, async (watcher) => {
     const waiting = `select from pg_stat_activity
       where datname = current_database() and usename = current_user and wait_event_type = 'Lock'`
     while ((await watcher.query(waiting)).rowCount === 0) await delay(10)
-  } finally {
-    await watcher.end()
-  }
+  })
 }

@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type pg from 'pg'
-import { DatabaseClient } from '../database/hosts/index.ts'
+import { withDatabaseClient } from '../database/hosts/index.ts'
 import {
   copyRunningCluster,
   databaseName,
@@ -82,14 +82,7 @@ export async function backUp({
 export type TableRows = ReadonlyMap<string, { readonly rows: number; readonly onlyAdded: boolean }>
 
 async function inDatabase<T>(of: EmbeddedConnection, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new DatabaseClient(of.connection(databaseName, 'superuser'))
-  client.on('error', () => {})
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
+  return withDatabaseClient(of.connection(databaseName, 'superuser'), work)
 }
 
 async function rowsOfTables(client: pg.Client): Promise<TableRows> {

@@ -106,3 +106,24 @@ export class DatabaseClient extends pg.Client {
     return super.connect()
   }
 }
+
+/**
+ * Runs `work` on a connection of its own, which is closed afterwards. A connection that is lost fails the next statement.
+ *
+ * @example const { rows } = await withDatabaseClient(owner, (client) => client.query('select 1'))
+ * @throws NoPrimary, or the error of the driver, if it cannot connect
+ */
+export async function withDatabaseClient<T>(
+  config: pg.ClientConfig,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
+  const client = new DatabaseClient(config)
+  // Without a listener, a connection that is lost between two statements would end the process with a stack trace.
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return await work(client)
+  } finally {
+    await client.end()
+  }
+}

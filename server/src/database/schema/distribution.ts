@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import type pg from 'pg'
-import { DatabaseClient } from '../hosts/index.ts'
+import { withDatabaseClient } from '../hosts/index.ts'
 
 import type { TenantTransaction } from './tables.ts'
 
@@ -70,10 +70,7 @@ export async function distribute(
     readonly stopped: () => boolean
   },
 ): Promise<Distribution> {
-  const client = new DatabaseClient(ownerConnection)
-  client.on('error', () => {})
-  await client.connect()
-  try {
+  return withDatabaseClient(ownerConnection, async (client) => {
     const workers = await activeWorkers(client)
     await refuseWhileServed(client)
     const tables = await tablesOfTenants(client)
@@ -96,9 +93,7 @@ export async function distribute(
       [firstTable],
     )
     return { workers, shards: Number(rows[0]?.shards), tables: tables.length }
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /** Whether this database can have workers: whether it has the Citus extension. */

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import type pg from 'pg'
-import { DatabaseClient } from '../hosts/index.ts'
+import { withDatabaseClient } from '../hosts/index.ts'
 import { distributeNewTables } from './distribution.ts'
 import { refuseEarlierSchema } from './earlier-schema.ts'
 
@@ -78,14 +78,10 @@ async function applyMissing(
   log: (line: string) => void,
   migrations: readonly Migration[],
 ): Promise<void> {
-  const client = new DatabaseClient(ownerConnection)
-  // A lost connection also fails the statement. Without a listener, it would end the process with a stack trace.
-  client.on('error', () => {})
-  client.on('notice', ({ code, message }) => {
-    if (code === droppedNotice) log(String(message))
-  })
-  await client.connect()
-  try {
+  return withDatabaseClient(ownerConnection, async (client) => {
+    client.on('notice', ({ code, message }) => {
+      if (code === droppedNotice) log(String(message))
+    })
     // A timeout of the role or the database would end a long migration, or the wait for one, each time.
     await client.query('set statement_timeout = 0')
     await client.query('select pg_advisory_lock($1)', [migrationLock])
@@ -99,9 +95,7 @@ async function applyMissing(
       await apply(client, migration, log)
       log(`migrated ${migration.name}`)
     }
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 async function apply(
@@ -170,11 +164,5 @@ export async function unknownMigrations(connection: pg.ClientConfig): Promise<st
 }
 
 async function migrationsOf(connection: pg.ClientConfig): Promise<string[]> {
-  const client = new DatabaseClient(connection)
-  await client.connect()
-  try {
-    return await appliedMigrations(client)
-  } finally {
-    await client.end()
-  }
+  return withDatabaseClient(connection, appliedMigrations)
 }

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { DatabaseClient } from '../../hosts/index.ts'
+import { withDatabaseClient } from '../../hosts/index.ts'
 import { type TenantId, tenantId } from '../../session/index.ts'
 
 export interface NamedTenant {
@@ -11,30 +11,29 @@ export interface NamedTenant {
 export async function listTenants(
   ownerConnection: pg.ClientConfig,
 ): Promise<(NamedTenant & { readonly status: 'active' | 'suspended'; readonly isTest: boolean })[]> {
-  const client = new DatabaseClient({
-    ...ownerConnection,
-    connectionTimeoutMillis: 5_000,
-    statement_timeout: 5_000,
-  })
-  await client.connect()
-  try {
-    const { rows } = await client.query<{
-      tenant_id: number
-      name: string
-      status: 'active' | 'suspended'
-      is_test: boolean
-    }>(
-      'select tenant_id, name, status, sandbox_of is not null as is_test from tenants order by name, tenant_id',
-    )
-    return rows.map(({ tenant_id, name, status, is_test: isTest }) => ({
-      tenant: tenantId(tenant_id),
-      name,
-      status,
-      isTest,
-    }))
-  } finally {
-    await client.end()
-  }
+  return withDatabaseClient(
+    {
+      ...ownerConnection,
+      connectionTimeoutMillis: 5_000,
+      statement_timeout: 5_000,
+    },
+    async (client) => {
+      const { rows } = await client.query<{
+        tenant_id: number
+        name: string
+        status: 'active' | 'suspended'
+        is_test: boolean
+      }>(
+        'select tenant_id, name, status, sandbox_of is not null as is_test from tenants order by name, tenant_id',
+      )
+      return rows.map(({ tenant_id, name, status, is_test: isTest }) => ({
+        tenant: tenantId(tenant_id),
+        name,
+        status,
+        isTest,
+      }))
+    },
+  )
 }
 
 /** The number of rows of a tenant in each table, with each table before the tables that it references. */
@@ -51,9 +50,7 @@ export async function eraseTenantRows(
   tenant: TenantId,
   { dryRun, onTable = () => {} }: { dryRun: boolean; onTable?: (table: string, rows: number) => void },
 ): Promise<TenantRows> {
-  const client = new DatabaseClient({ ...ownerConnection, connectionTimeoutMillis: 5_000 })
-  await client.connect()
-  try {
+  return withDatabaseClient({ ...ownerConnection, connectionTimeoutMillis: 5_000 }, async (client) => {
     await client.query('begin')
     await client.query('select enter_tenant($1, 0, 0, 0)', [String(tenant)])
     const tables = await tenantTables(client)
@@ -83,9 +80,7 @@ export async function eraseTenantRows(
     await client.query('update installation set erasures = erasures + 1')
     await client.query('commit')
     return rows
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 /** All tables with a tenant, each before those that its foreign keys reference. */

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { DatabaseClient } from '../../hosts/index.ts'
+import { withDatabaseClient } from '../../hosts/index.ts'
 import type { Identifiers, TenantId } from '../../session/index.ts'
 import { tenantTables } from './operators.ts'
 
@@ -79,11 +79,7 @@ export async function copyingTenant<T>(
   kind: 'read' | 'write',
   work: (copy: TenantCopy) => Promise<T>,
 ): Promise<T> {
-  const client = new DatabaseClient({ ...ownerConnection, connectionTimeoutMillis: 5_000 })
-  // Without a listener, a connection that is lost between two statements would end the process. The next statement fails.
-  client.on('error', () => {})
-  await client.connect()
-  try {
+  return withDatabaseClient({ ...ownerConnection, connectionTimeoutMillis: 5_000 }, async (client) => {
     await client.query(
       kind === 'read'
         ? 'begin isolation level repeatable read read only'
@@ -96,10 +92,7 @@ export async function copyingTenant<T>(
     const result = await work(await openTenantCopy(client, tenant))
     await client.query('commit')
     return result
-  } finally {
-    // Without a commit, closing the connection rolls everything back.
-    await client.end()
-  }
+  })
 }
 
 /**
@@ -110,14 +103,9 @@ export async function analyzeTables(
   ownerConnection: pg.ClientConfig,
   tables: readonly string[],
 ): Promise<void> {
-  const client = new DatabaseClient({ ...ownerConnection, connectionTimeoutMillis: 5_000 })
-  client.on('error', () => {})
-  await client.connect()
-  try {
+  return withDatabaseClient({ ...ownerConnection, connectionTimeoutMillis: 5_000 }, async (client) => {
     for (const table of tables) await client.query(`analyze ${quoted(table)}`)
-  } finally {
-    await client.end()
-  }
+  })
 }
 
 interface ColumnRow {
