@@ -464,3 +464,17 @@ test('the miles of a load with stops are those of its legs', async () => {
   expect(milesOf(2160)?.miles).toBeGreaterThan(2000)
   expect(milesOf(2160)?.counted_miles).toBe(milesOf(2160)?.miles)
 })
+
+test('a row of a file that changes the stops of its load changes the miles', async () => {
+  const by = await makeIntegration(app, 'quotes:write')
+  const found: (number | null | undefined)[][] = []
+  for (const stops of ['', 'Denver, CO', 'Nowhereville, TX']) {
+    const { lanes: saved } = await csv.enter(by, [{ ...load, stops }])
+    found.push(saved.flatMap(({ miles, counted_miles }) => [miles, counted_miles]))
+  }
+  expect(found).toEqual([
+    [856.9, 856.9],
+    [2227, 2227],
+    [null, null],
+  ])
+})

@@ -16,7 +16,7 @@ import {
   outcomeValues,
 } from '../database/queries/index.ts'
 import type { QuoteRow } from '../database/schema/index.ts'
-import { chargesInOtherCurrency, removedByTerms, termsOf } from '../quotes/index.ts'
+import { chargesInOtherCurrency, milesBetweenKeys, removedByTerms, termsOf } from '../quotes/index.ts'
 import type { ReportedBooking, ReportedQuote, ReportedQuoteField, ReportedRow } from './row-values.ts'
 import type { ImportedQuote } from './rows.ts'
 
@@ -101,6 +101,9 @@ export function mergeRow(saved: QuoteRow, row: ReportedRow, options: MergeOption
     values[column] = column === 'created_at' ? new Date(value) : value
   }
   if (!isEdit) Object.assign(values, removedByTerms(saved, values as NextValues, assumed))
+  // The saved miles are those of the other route.
+  if (values.stops !== undefined && quote.miles === undefined)
+    values.miles = milesBetweenKeys(saved.origin_key, saved.destination_key, values.stops as string | null)
   for (const [field, value] of Object.entries(row.booking) as [keyof ReportedBooking, string | number][]) {
     const column = bookingColumns[field]
     const current = field === 'customerName' ? (saved[column] ?? saved.quoted_customer_name) : saved[column]
