@@ -445,6 +445,20 @@ test.each(ways)('stops that no load has are refused with the reason, by $name', 
   expect(saved).toMatchObject([{ stops: twelve }])
 })
 
+test.each(ways)('stops in any order are saved, without miles beyond 10,000, by $name', async (way) => {
+  const by = await makeIntegration(app, 'quotes:write')
+  const cities = ['Miami, FL', 'Seattle, WA', 'Boston, MA', 'San Diego, CA', 'Chicago, IL', 'Denver, CO']
+  const more = ['Houston, TX', 'Portland, OR', 'Nashville, TN', 'Phoenix, AZ']
+  for (const [nth, stops] of [cities.slice(0, 2), cities, [...cities, ...more]].entries()) {
+    const quote = { ...load, quoted_rate: 2_200 + nth, stops: stops.join('; ') }
+    const { lanes: saved } = await way.enter(by, [sentBy(way, quote)])
+    const [made] = saved.filter(({ quoted_rate }) => quoted_rate === quote.quoted_rate)
+    expect(made).toMatchObject({ stops })
+    if (nth === 0) expect(made?.miles).toBeGreaterThan(5_000)
+    else expect([made?.miles, made?.counted_miles]).toEqual([null, null])
+  }
+})
+
 test('a number of stops in a file does not say where they are; two are the ends', async () => {
   const by = await makeIntegration(app, 'quotes:write')
   const rows = ['2', '0', '4'].map((stops) => ({ ...load, stops, quoted_rate: 2000 + Number(stops) }))

@@ -1,7 +1,7 @@
 import { type FieldError, invalid } from '#contract/errors.ts'
 import { decidedMiles } from '#engine/appraisal/decided-miles.ts'
 import { repeatedStop, stopsOf, stopsText } from '#engine/load-stops.ts'
-import { arePlausibleMiles, roadMiles, sumOfLegs } from '#engine/miles.ts'
+import { arePlausibleMiles, MILES_MAX, roadMiles, sumOfLegs } from '#engine/miles.ts'
 import type { Place } from '#engine/place.ts'
 import { type LocatedPlace, locate } from '#geography/locate.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
@@ -175,10 +175,15 @@ export function routePlaces(
   }
 }
 
-/** The miles of a route as this service measures them, in tenths of a mile; null if one of its places is unknown. */
+/**
+ * The miles of a route as this service measures them, in tenths of a mile. Null if one of its places is unknown, or if it is longer than
+ * any distance that can be sent: its stops are not in their order.
+ */
 function measuredAlong(route: readonly (LocatedPlace | null)[]): number | null {
   const known = route.filter((place) => place !== null)
-  return known.length < route.length ? null : Math.round(sumOfLegs(known, roadMiles) * 10) / 10
+  if (known.length < route.length) return null
+  const miles = Math.round(sumOfLegs(known, roadMiles) * 10) / 10
+  return miles <= MILES_MAX ? miles : null
 }
 
 /** The location of a place by its stored name, such as `Dallas, TX`, or by its key, such as `dallas|TX`. */
