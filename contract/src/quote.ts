@@ -48,7 +48,10 @@ export const RecordedForecast = Type.Object({
   cost: { ...nullable(Type.Number()), description: 'The truck cost that was entered or expected' },
   cost_from: nullable(Type.Enum(['entered', 'expected'])),
   going_rate: nullable(Type.Number()),
-  best_rate: { ...nullable(Type.Number()), description: 'The best rate; null if no cost was known' },
+  best_rate: {
+    ...nullable(Type.Number()),
+    description: 'The best rate; null if no cost was known, not even that of the default curve',
+  },
   lane_win_rate: {
     ...nullable(Type.Number()),
     description: 'The win rate of the lane at that time, to compare with win_probability',
@@ -154,7 +157,7 @@ export const Quote = Type.Object({
   expected_cost: {
     ...nullable(CostRange),
     description:
-      'The truck cost in US dollars expected at quote time from the AP history, with the range that contains 80 % of costs',
+      'The truck cost in US dollars expected at quote time from the AP history, with the range that contains 80 % of costs. null if none was known: the cost of the default curve alone is not saved',
   },
   expected_basis: shownBasis('expected_cost'),
   truck_cost_source: {

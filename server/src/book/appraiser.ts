@@ -9,6 +9,7 @@ import {
 import type { DayCharges, ShownAppraisal } from '#engine/appraisal/shown-appraisal.ts'
 import type { ExpectedCost } from '#engine/estimate/expected-cost.ts'
 import type { OfferCustomer } from '#engine/estimate/lane-win-curve.ts'
+import { isOwnCost } from '#engine/estimate/own-cost.ts'
 import type { ModelsByType } from '#engine/estimate/prepared-models.ts'
 import { isDirect } from '#engine/load-mode.ts'
 import { AMOUNT_CENTS_MAX } from '#engine/money.ts'
@@ -182,7 +183,7 @@ export function costColumns(
   expected: ExpectedCost | null,
   { settings }: Pick<Pricing, 'settings'>,
 ): CostExpected {
-  if (expected === null) return {}
+  if (!isOwnCost(expected)) return {}
   const kept = (cents: number) => Math.min(AMOUNT_CENTS_MAX, cents)
   return {
     expected_cost_cents: kept(expected.costCents),
