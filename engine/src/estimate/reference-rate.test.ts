@@ -52,6 +52,34 @@ test('the level of a lane with a fixed price follows when the price changes', ()
   expect(level.mean).toBeGreaterThan(7.65)
 })
 
+test.each([0.1, 0.5, 2, 10])(
+  '500 quotes of one lane on one day, at %f times its rate, hardly move other lanes',
+  (times) => {
+    const random = seededNumbers(9)
+    const market = emptyMarket()
+    const around = (level: number) => level + 0.2 * (random() - 0.5)
+    const day = () => Array.from({ length: 20 }, (_, lane) => ({ lane, logRate: around(7.6 + lane / 20) }))
+    for (let at = 0; at < 100; at++) addDay(market, at, day())
+    const before = logReference(market, 7) ?? Number.NaN
+    const wrong = Array.from({ length: 500 }, () => ({ lane: 0, logRate: 7.6 + Math.log(times) }))
+    addDay(market, 100, wrong)
+    expect(Math.abs((logReference(market, 7) ?? Number.NaN) - before)).toBeLessThan(0.025)
+    // Among the quotes of other lanes, they count even less.
+    addDay(market, 101, [...wrong, ...day()])
+    expect(Math.abs((logReference(market, 7) ?? Number.NaN) - before)).toBeLessThan(0.06)
+  },
+)
+
+test('ten quotes of a lane on a day count in full, however many there are of others', () => {
+  const ten = Array.from({ length: 10 }, () => ({ lane: 'lane', logRate: 7.7 }))
+  const others = Array.from({ length: 10 }, () => ({ lane: 'other', logRate: 7.7 }))
+  const market = emptyMarket()
+  addDay(market, 0, [{ lane: 'lane', logRate: 7.6 }])
+  addDay(market, 0, [{ lane: 'other', logRate: 7.6 }])
+  addDay(market, 1, [...ten, ...others])
+  expect(market.index).toBeCloseTo((1 - Math.exp(-0.005 * 20)) * 0.1, 12)
+})
+
 describe('the weight of the brokerage average', () => {
   /** 400 quotes on 60 lanes with the given differences between lanes and between quotes of a lane. */
   function marketOf(lanes: number, quotes: number) {

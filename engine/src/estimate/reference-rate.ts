@@ -22,6 +22,11 @@ const USUAL_DISTANCE = 0.04
 const IMAGINED_LANES = 10
 /** How fast the market index moves: a day with n quotes moves it by 1 - e^(-.005 n) times their mean surprise. */
 const INDEX_SPEED = 0.005
+/**
+ * The quotes of one lane on one day move the index by at most as much as this many: hundreds of wrong rates in one file are one lane's, and
+ * say little about the others.
+ */
+const INDEX_QUOTES_MAX = 10
 /** A quote's surprise, ln(rate / reference rate), counts up to this much. */
 const SURPRISE_MAX = 0.4
 
@@ -176,6 +181,17 @@ export function referenceOf(level: LaneLevel | undefined, morning: Morning): num
 
 const weightOf = ({ weight = 1 }: RateSeen) => weight
 
+/** How much each quote of a day counts in the index: at most `INDEX_QUOTES_MAX` quotes of a lane do, by share. */
+function indexWeights(quotes: readonly RateSeen[]): number[] {
+  if (quotes.length <= INDEX_QUOTES_MAX) return quotes.map(weightOf)
+  const ofLane = new Map<LaneKey, number>()
+  for (const quote of quotes) ofLane.set(quote.lane, (ofLane.get(quote.lane) ?? 0) + weightOf(quote))
+  return quotes.map((quote) => {
+    const all = ofLane.get(quote.lane) ?? 0
+    return all <= INDEX_QUOTES_MAX ? weightOf(quote) : (weightOf(quote) * INDEX_QUOTES_MAX) / all
+  })
+}
+
 /** Adds how far a quote on a known lane is from its reference rate with each of the weights. */
 function countDistances(
   market: Market,
@@ -250,13 +266,15 @@ export function addDay(market: Market, day: number, quotes: readonly RateSeen[])
   let surprise = 0
   let known = 0
   const morning = morningOf(market)
-  const references = quotes.map((quote) => {
+  const inIndex = indexWeights(quotes)
+  const references = quotes.map((quote, nth) => {
     const level = market.levels.get(quote.lane)
     if (level === undefined || morning === null) return null
     const reference = referenceOf(level, morning)
-    surprise += weightOf(quote) * clip(quote.logRate - reference, -SURPRISE_MAX, SURPRISE_MAX)
+    const weight = inIndex[nth] ?? 0
+    surprise += weight * clip(quote.logRate - reference, -SURPRISE_MAX, SURPRISE_MAX)
     countDistances(market, level, { morning, quote })
-    known += weightOf(quote)
+    known += weight
     return reference
   })
   // The index moves once per day, which makes it stable, and further the more quotes on known lanes the day has.
