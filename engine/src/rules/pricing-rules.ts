@@ -35,6 +35,9 @@ export interface RuleTerms {
   readonly outside?: Outside
 }
 
+/** The number of a rule that is tested before it is saved: it would be the newest one. */
+export const UNSAVED_RULE = Number.MAX_SAFE_INTEGER
+
 export interface PricingRule {
   readonly ruleId: number
   readonly conditions: RuleConditions
@@ -298,6 +301,11 @@ function rounded(exact: number, from: RuledRate['from'], applied: AppliedRules):
   }
 }
 
+/** @example ruleInWords({ ruleId: 3, conditions: {}, terms: {} }) // 'rule 3, because: all quotes' */
+function ruleInWords({ ruleId, conditions }: PricingRule): string {
+  return `${ruleId === UNSAVED_RULE ? 'this rule' : `rule ${ruleId}`}, because: ${conditionsInWords(conditions)}`
+}
+
 /** Whether a rate is within the rules: the strictest consequence, and a sentence for each limit that it breaks. */
 export interface RuleVerdict {
   readonly state: 'within' | Outside
@@ -323,7 +331,7 @@ export function checkRate(
     reasons.push({
       ruleId: rule.ruleId,
       outside,
-      detail: `${detail} (rule ${rule.ruleId}, because: ${conditionsInWords(rule.conditions)}).`,
+      detail: `${detail} (${ruleInWords(rule)}).`,
     })
   for (const [limit, name] of [
     [minimum, 'minimum'],
@@ -358,7 +366,7 @@ export function checkUnknownRate({ minimum, maximum }: AppliedRules): RuleVerdic
     .map(({ rule, outside }) => ({
       ruleId: rule.ruleId,
       outside,
-      detail: `The margin cannot be checked, because the rate cannot be converted: enter its fuel charge, or the exchange rate of today (rule ${rule.ruleId}, because: ${conditionsInWords(rule.conditions)}).`,
+      detail: `The margin cannot be checked, because the rate cannot be converted: enter its fuel charge, or the exchange rate of today (${ruleInWords(rule)}).`,
     }))
   return { state: strictest(reasons), reasons }
 }

@@ -331,7 +331,7 @@ test('the report on past quotes says what a rule would have changed, saved or no
   expect(found.sentence).toContain('An estimate:')
   expect(found.examples[0]).toMatchObject({
     lane_ref: expect.any(String),
-    detail: expect.stringContaining('minimum'),
+    detail: expect.stringMatching(/minimum of \$[\d,.]+ \(this rule, because: /),
   })
   expect(found.examples[0].allowed_rate).toBeGreaterThan(found.examples[0].quoted_rate)
   expect((await call(app, 'GET', '/api/pricing-rules', { token: owner })).body.rules).toEqual([])
@@ -342,7 +342,8 @@ test('the report on past quotes says what a rule would have changed, saved or no
   expect((await backtestReport(app, owner)).body.rule).toBeNull()
   // A saved rule is compared with the rules without it.
   const id = await addRule(rule.conditions, rule.terms)
-  const { sentence, changed } = await report({ ...rule, rule_id: id })
+  const { sentence, changed, examples } = await report({ ...rule, rule_id: id })
+  expect(examples[0].detail).toContain(`(rule ${id}, because: `)
   expect({ sentence, changed }).toEqual({ sentence: found.sentence, changed: found.changed })
   await removeRule(id)
   expect((await backtestReport(app, owner, { rule: { ...rule, rule_id: id } })).status).toBe(404)

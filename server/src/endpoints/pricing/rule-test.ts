@@ -8,7 +8,7 @@ import {
   testRuleInSteps,
 } from '#engine/backtest/rule-test.ts'
 import { dollarsFromCents } from '#engine/money.ts'
-import type { PricingRule } from '#engine/rules/pricing-rules.ts'
+import { type PricingRule, UNSAVED_RULE } from '#engine/rules/pricing-rules.ts'
 import { conditionsInWords } from '#engine/rules/rule-conditions.ts'
 import { pricingRules } from '../../database/queries/index.ts'
 import type { TenantId } from '../../database/session/index.ts'
@@ -38,8 +38,7 @@ export function rulesToCompare(
     if (ruleId !== undefined) ruleOf(saved, ruleId)
     const read = await readRule(transaction, tenant, rule, '/rule')
     const before = pricingRules.rulesInForce(saved).filter((one) => one.ruleId !== ruleId)
-    // An unsaved rule gets the highest number, because it would be the newest.
-    const tested = { ruleId: ruleId ?? Number.MAX_SAFE_INTEGER, ...read }
+    const tested = { ruleId: ruleId ?? UNSAVED_RULE, ...read }
     return { tested, before, after: [...before, tested] }
   })
 }
