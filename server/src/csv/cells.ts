@@ -1,6 +1,7 @@
 import { isDisplayText } from '#contract/fields.ts'
 import { nameLengthMax } from '#contract/limits.ts'
 import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
+import { MILES_MAX } from '#engine/miles.ts'
 import { isScientific } from '#engine/not-given.ts'
 import { withoutGuards } from './csv-lines.ts'
 
@@ -108,6 +109,6 @@ export function readMiles(text: string): Cell<number | null> {
     return { wrong: 'a number of miles such as 780.5' }
   }
   const miles = Number(number.replaceAll(',', ''))
-  if (miles > 10_000) return { wrong: 'at most 10,000 miles' }
+  if (miles > MILES_MAX) return { wrong: 'at most 10,000 miles' }
   return { value: miles === 0 ? null : miles }
 }
