@@ -50,7 +50,7 @@ function newestLoads(past: readonly CostSeen[]): (load: CostSeen) => CostSeen | 
   return ({ costKeys }) => newest.get(costKeys[5] ?? '') ?? newest.get(costKeys[3] ?? '') ?? past.at(-1)
 }
 
-/** Forecasts ln cost from the scopes of a load alone, computed again from the definitions in docs/model-estimate.md. */
+/** Forecasts ln cost from the scopes of a load alone, computed again from the definitions in docs/estimate-formulas.md. */
 function chainAlone(past: readonly CostSeen[], curve: HaulCurve, day: number): (load: CostSeen) => number {
   const sums = new Map<string, { weight: number; sum: number }>()
   for (const load of past) {

@@ -3,7 +3,7 @@
  * Then it counts as a fraction of a loss (or of a win), so that the share of losses among quotes of its age equals that among quotes
  * of two to eight months ago.
  * Method: a correction for reporting delays (Lawless, Canadian Journal of Statistics 22, 1994), by a formula of our own.
- * docs/model-estimate.md, "The curve", Late outcomes.
+ * docs/estimate-formulas.md, "The curve", Late outcomes.
  */
 
 import { dayOf } from '../day.ts'

@@ -2,7 +2,7 @@
  * Which rate earns most on average, if a higher rate wins less often? The one with the highest P(win) x (rate - truck cost): 101
  * rates are tried, from 18 % below the going rate to 35 % above it.
  * Method: bidding for the highest expected profit (Friedman, "A Competitive Bidding Strategy", 1956), by a grid search.
- * docs/model-estimate.md, "The rate with the best expected margin".
+ * docs/estimate-formulas.md, "The rate with the best expected margin".
  */
 
 /** The grid of rates: the reference rate times e^(.005 k), k from -40 (18 % below) to 60 (35 % above). */

@@ -1,7 +1,7 @@
 /**
  * How much of this contract estimate comes from spot quotes, or the reverse? The answer is two shares of the other type: in the win curve
  * and in the going rate. No statistical method: the shares are the weights that the estimate was computed with.
- * docs/model-estimate.md, "Spot and contract".
+ * docs/estimate-formulas.md, "Spot and contract".
  */
 
 import type { LaneIdentity } from '../quotes/lane-identity.ts'

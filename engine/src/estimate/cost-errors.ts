@@ -3,7 +3,7 @@
  * forecasts tell. Methods: the mean error is shrunk toward errors measured on 4,476 US truckloads (credibility, Bühlmann, 1967). The
  * distribution is the histogram of own errors mixed with a Laplace distribution: the posterior mean of a Dirichlet process (Ferguson,
  * 1973).
- * docs/model-estimate.md, "Expected cost", The range, and "Margin at risk".
+ * docs/estimate-formulas.md, "Expected cost", The range, and "Margin at risk".
  */
 
 /** The days ahead for which a cost is expected: today, and one, two and four weeks ahead. */

@@ -2,7 +2,7 @@
  * What did trucks cost on each lane so far, and how well would that have predicted the next load? Reads all loads once, oldest
  * first. Methods: the market index of costs is exponential smoothing (https://en.wikipedia.org/wiki/Exponential_smoothing). Each
  * load is forecast from what was known before it, and only then counted (prequential forecasting, Dawid, 1984).
- * docs/model-estimate.md, "Expected cost" and "Costs 7, 14 and 28 days ahead".
+ * docs/estimate-formulas.md, "Expected cost" and "Costs 7, 14 and 28 days ahead".
  */
 
 import { QUOTES_PER_STEP, type Steps } from '../steps.ts'

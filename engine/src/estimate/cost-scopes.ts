@@ -2,7 +2,7 @@
  * What does a truck cost on a lane with one load of its own? Mostly what trucks cost between its states and regions, and a little what that
  * load cost. Each scope, from the brokerage to the lane, counts by its number of loads; old loads count less. Method: hierarchical
  * credibility (Jewell, 1975; https://en.wikipedia.org/wiki/B%C3%BChlmann_model).
- * docs/model-estimate.md, "Expected cost".
+ * docs/estimate-formulas.md, "Expected cost".
  */
 
 /**

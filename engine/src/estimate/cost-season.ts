@@ -2,7 +2,7 @@
  * Will trucks cost more in four weeks, because they did so in the same weeks of earlier years? Only if earlier years predicted
  * the past weeks of this brokerage. Method: the seasonal naive forecast (Hyndman and Athanasopoulos, Forecasting: Principles and
  * Practice), times the slope of a regression through zero, shrunk toward "no season".
- * docs/model-estimate.md, "Costs 7, 14 and 28 days ahead".
+ * docs/estimate-formulas.md, "Costs 7, 14 and 28 days ahead".
  */
 
 import { QUOTES_PER_STEP, type Steps } from '../steps.ts'

@@ -2,7 +2,7 @@
  * Which of the brokerage's rates count in its estimates? Those of today or earlier that are no typing errors. This file also puts
  * the rates of a lane next to each other, so that a preparation reads each lane once. Methods: the rule for outliers is in
  * left-out.ts; lanes are ordered by a counting sort (https://en.wikipedia.org/wiki/Counting_sort).
- * docs/model-estimate.md, "Excluded quotes".
+ * docs/estimate-formulas.md, "Excluded quotes".
  */
 
 import { dayOf } from '../day.ts'

@@ -2,7 +2,7 @@
  * How well does each of 615 win curves (the bank), from flat to steep and from "nearly all lost" to "nearly all won", explain the
  * won and lost quotes of a lane? Lanes pass what they know to each other as such lists of 615 numbers. Method: logistic regression
  * on a grid of curves (Gelman et al., Bayesian Data Analysis, 2013, section 3.7).
- * docs/model-estimate.md, "What a lane takes from other lanes".
+ * docs/estimate-formulas.md, "What a lane takes from other lanes".
  */
 
 import { KNOT_COUNT, type Knots, knotAt } from './knots.ts'

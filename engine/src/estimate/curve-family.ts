@@ -2,7 +2,7 @@
  * Do a few percent around the going rate decide, or does each further percent count as much? And do the brokerage's lanes win about equally
  * often? All its lanes have one answer: the usual one, or one that is the nearer to another the better that explains the outcomes: halfway
  * when they are 20 times as likely. Method: Bayes factors (Kass and Raftery, 1995: "strong evidence" from 20 on).
- * docs/model-estimate.md, "The curve", Which family.
+ * docs/estimate-formulas.md, "The curve", Which family.
  */
 
 import { dayOf } from '../day.ts'

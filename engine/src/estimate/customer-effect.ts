@@ -2,7 +2,7 @@
  * Does this customer say yes more often than others, on any lane? A customer that is quoted on hard lanes only is not a hard customer, so
  * lanes and customers are estimated together. Methods: a logistic regression with crossed random effects, fitted like a penalized
  * quasi-likelihood (Breslow and Clayton, 1993). First, a score test (Lin, 1997) finds whether customers differ by more than chance.
- * docs/model-estimate.md, "The customer".
+ * docs/estimate-formulas.md, "The customer".
  */
 
 import { dayOf } from '../day.ts'

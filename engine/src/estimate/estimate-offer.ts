@@ -302,7 +302,7 @@ function undecidedRange(
  * the highest expected margin, the share borrowed from other lanes by scope, and the effect of changes.
  *
  * Numbers are never NaN. If no estimate is possible (the brokerage has no quotes, or the offer is not a positive number), the
- * numbers are null and a flag gives the reason. Formulas: docs/model-estimate.md.
+ * numbers are null and a flag gives the reason. Formulas: docs/estimate-formulas.md.
  *
  * @example explainOffer({ estimator, lane, belief, offerRateCents: 0, costCents: null, optimum: null, missing: null, goingCents: null }).flags // ['bad_offer']
  */

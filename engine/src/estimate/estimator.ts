@@ -3,7 +3,7 @@
  * what each lane says about the others. After this preparation, a quote is estimated in milliseconds: lane-reference.ts, lane-posterior.ts.
  * Method: empirical Bayes (https://en.wikipedia.org/wiki/Empirical_Bayes_method): what lanes have in common is learned from the
  * brokerage's own quotes.
- * docs/model-estimate.md has a section for each part.
+ * docs/estimate-formulas.md has a section for each part.
  */
 
 import { dayOf } from '../day.ts'

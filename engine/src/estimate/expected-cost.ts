@@ -3,7 +3,7 @@
  * those of its states cost so far. The parts: length-of-haul.ts, cost-scopes.ts, cost-fold.ts, cost-season.ts, cost-errors.ts.
  * Method for a lane with few loads of its rate type: the costs of spot and contract are mixed by inverse-variance weighting
  * (https://en.wikipedia.org/wiki/Inverse-variance_weighting).
- * docs/model-estimate.md, "Expected cost" and "Spot and contract".
+ * docs/estimate-formulas.md, "Expected cost" and "Spot and contract".
  */
 
 import { dayOf } from '../day.ts'
@@ -267,7 +267,7 @@ export function countLoad(model: CostModel, load: Omit<CostSeen, 'quoteId'>, cou
  * level of its scopes (`chainOf`), plus the share `follow` of the gap to its newest loads. Null without miles, or if the brokerage has no
  * loads: the default curve of 2017 alone is not a price.
  *
- * @example expectedCost(model, { costKeys, miles: 500 })?.costCents // 166467.3 in the example of docs/model-estimate.md
+ * @example expectedCost(model, { costKeys, miles: 500 })?.costCents // 166467.3 in the example of docs/estimate-formulas.md
  */
 export function expectedCost(model: CostModel, lane: LoadToCost): ExpectedCost | null {
   const [today] = expectedOver(model, lane, [0])

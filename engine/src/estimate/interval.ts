@@ -3,7 +3,7 @@
  * credible intervals (https://en.wikipedia.org/wiki/Credible_interval), from the weighted quantiles of the lane's possible
  * curves, each with noise by three-point Gauss-Hermite quadrature
  * (https://en.wikipedia.org/wiki/Gauss%E2%80%93Hermite_quadrature).
- * docs/model-estimate.md, "The posterior and its intervals".
+ * docs/estimate-formulas.md, "The posterior and its intervals".
  */
 
 import type { Posterior } from './posterior.ts'
@@ -100,7 +100,7 @@ function fanQuantiles(fan: Fan, x: number, levels: readonly number[]): number[] 
  * Quantiles of the win probability at relative rate x, for ascending `levels`, such as 0.1 and 0.9: the weighted quantiles over the
  * posterior's curves, each with the three noise nodes, interpolated in log odds between the midpoints of the weights.
  *
- * @example winQuantiles(posterior, 0, [0.1, 0.9]) // [.281543, .755770] for the example of docs/model-estimate.md
+ * @example winQuantiles(posterior, 0, [0.1, 0.9]) // [.281543, .755770] for the example of docs/estimate-formulas.md
  */
 export function winQuantiles(posterior: Posterior, x: number, levels: readonly number[]): number[] {
   const { ceiling } = posterior.shape

@@ -1,7 +1,7 @@
 /**
  * How many quotes of a lane were won and lost at each distance from the going rate? Two histograms say all that its win curve
  * needs, and take the same room for 3 quotes and for 30,000. Method: linear binning (Wand and Jones, Kernel Smoothing, 1995).
- * docs/model-estimate.md, "The curve".
+ * docs/estimate-formulas.md, "The curve".
  */
 
 import { clip } from './vector.ts'

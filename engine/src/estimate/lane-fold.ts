@@ -2,7 +2,7 @@
  * How far was each quote of a lane from the going rate of its day, and was it won? Reads the lane's quotes once, oldest first (a
  * fold). Quotes that are left out get a reason. Methods: the level of the lane is exponential smoothing (reference-rate.ts), and an
  * outcome counts half as much after 60 days (https://en.wikipedia.org/wiki/Exponential_decay).
- * docs/model-estimate.md, "The reference rate" and "The curve".
+ * docs/estimate-formulas.md, "The reference rate" and "The curve".
  */
 
 import { dayOf } from '../day.ts'

@@ -2,7 +2,7 @@
  * Which win curves are likely for this lane? The brokerage's other lanes give a first answer (the prior), and the lane's own won and lost
  * quotes the final one (the posterior). A lane with 3 quotes mostly has the curve of its state pair, one with 60 its own.
  * Method: hierarchical Bayes (https://en.wikipedia.org/wiki/Bayesian_hierarchical_modeling).
- * docs/model-estimate.md, "What a lane takes from other lanes" and "The posterior and its intervals".
+ * docs/estimate-formulas.md, "What a lane takes from other lanes" and "The posterior and its intervals".
  */
 
 import type { LaneIdentity } from '../quotes/lane-identity.ts'

@@ -2,7 +2,7 @@
  * What is the going rate of this lane today, in dollars? It is the lane's own level, moved with the market, mixed with the
  * brokerage's average for its miles and with the lane's rates of the other type (spot or contract). The fewer quotes a part has,
  * the less it counts. Method: credibility-weighted mean (Bühlmann and Straub, 1970); the formulas are in reference-rate.ts.
- * docs/model-estimate.md, "The reference rate" and "Spot and contract".
+ * docs/estimate-formulas.md, "The reference rate" and "Spot and contract".
  */
 
 import type { LaneIdentity } from '../quotes/lane-identity.ts'

@@ -2,7 +2,7 @@
  * How likely does each rate win this lane, for this customer? This file puts together the going rate (lane-reference.ts), the curve
  * (lane-posterior.ts) and the customer (customer-effect.ts); statements about any rate are read from the result. No method of its
  * own.
- * docs/model-estimate.md, "The curve" and "The customer".
+ * docs/estimate-formulas.md, "The curve" and "The customer".
  */
 
 import type { LaneIdentity } from '../quotes/lane-identity.ts'

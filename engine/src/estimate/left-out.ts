@@ -3,7 +3,7 @@
  * and very far from them not at all, so that one typing error hardly moves a lane. Methods: the distance from a moving median
  * (Hampel's identifier; Davies and Gather, JASA 88, 1993), and weights that fall smoothly to zero (a redescending M-estimator; Hampel,
  * Ronchetti, Rousseeuw and Stahel, Robust Statistics, 1986).
- * docs/model-estimate.md, "Rates that count less".
+ * docs/estimate-formulas.md, "Rates that count less".
  */
 
 import { DEVIATIONS_PER_MEDIAN_DEVIATION } from '../outliers.ts'

@@ -3,7 +3,7 @@
  * mile. Methods: piecewise linear regression of ln dollars on ln miles, by least absolute deviations, so that a few typing errors
  * hardly matter (https://en.wikipedia.org/wiki/Least_absolute_deviations), solved by iteratively reweighted least squares
  * (Schlossmacher, 1973).
- * docs/model-estimate.md, "Expected cost".
+ * docs/estimate-formulas.md, "Expected cost".
  */
 
 import { finished, mapInSteps, QUOTES_PER_STEP, type Steps } from '../steps.ts'

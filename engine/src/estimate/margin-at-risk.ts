@@ -1,7 +1,7 @@
 /**
  * If you win at $2,000, how likely does the truck cost more than that? The truck's cost varies as past costs varied around their
  * forecasts. Method: quantiles of the margin, as in value at risk (https://en.wikipedia.org/wiki/Value_at_risk).
- * docs/model-estimate.md, "Margin at risk".
+ * docs/estimate-formulas.md, "Margin at risk".
  */
 
 import { formatDollars } from '../money.ts'

@@ -1,7 +1,7 @@
 /**
  * Where was the market on the day of each quote? A quote of March is compared with the going rates of March, not with those of
  * today. The formulas, and the names of their methods, are in reference-rate.ts.
- * docs/model-estimate.md, "The reference rate".
+ * docs/estimate-formulas.md, "The reference rate".
  */
 
 import { dayOf } from '../day.ts'

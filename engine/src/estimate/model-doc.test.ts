@@ -18,7 +18,9 @@ import { LANE_KINSHIP, messageDown, messageUp, rootBelief, SCOPE_KINSHIP } from 
 import { TRUST_RULE, trustOf } from './trust.ts'
 import { addInto, difference } from './vector.ts'
 
-const page = readFileSync(new URL('../../../docs/model-estimate.md', import.meta.url), 'utf8')
+const page = ['model-estimate', 'estimate-formulas']
+  .map((name) => readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), 'utf8'))
+  .join('\n')
 
 const tableOf = (name: string) => docTable(page, name)
 

@@ -4,7 +4,7 @@
  * can be wrong ("no response" often means that another broker was cheaper), so their rates are compared with those of losses about
  * the price. Methods: moments of a mixture of two groups (Pearson, 1894), shrunk toward "the reasons are right", and credibility for
  * the share of each lane (Bühlmann and Straub, 1970).
- * docs/model-estimate.md, "Losses for other reasons".
+ * docs/estimate-formulas.md, "Losses for other reasons".
  */
 
 import { dayOf } from '../day.ts'

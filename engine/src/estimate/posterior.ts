@@ -3,7 +3,7 @@
  * scoring finds the likeliest curve (https://en.wikipedia.org/wiki/Scoring_algorithm). The Laplace approximation there
  * (https://en.wikipedia.org/wiki/Laplace%27s_approximation) tells how far from it curves are possible; each curve of a grid of that size
  * gets its exact weight (as in Rue, Martino and Chopin, 2009).
- * docs/model-estimate.md, "The posterior and its intervals".
+ * docs/estimate-formulas.md, "The posterior and its intervals".
  */
 
 import { KNOT_COUNT, type Knots, knotAt } from './knots.ts'
@@ -233,7 +233,7 @@ function beliefOf({ levels, logSteepness, weights }: CurveGrid): CurveBelief {
 /**
  * The win probability at relative rate x: the weighted mean over the posterior's curves.
  *
- * @example winMean(posterior, 0) // .524162 for the ten quotes of docs/model-estimate.md at their reference rate
+ * @example winMean(posterior, 0) // .524162 for the ten quotes of docs/estimate-formulas.md at their reference rate
  */
 export function winMean(posterior: Posterior, x: number): number {
   const stop = brake(x)

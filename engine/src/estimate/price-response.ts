@@ -1,7 +1,7 @@
 /**
  * How much less often is a load won if the rate is 5 % higher? The formula of every win curve.
  * Method: the logit bid-response function (Phillips, Pricing and Revenue Optimization, 2005), with a bend and a brake of our own.
- * docs/model-estimate.md, "The curve".
+ * docs/estimate-formulas.md, "The curve".
  */
 
 import { clip } from './vector.ts'
@@ -30,7 +30,7 @@ export interface CurveShape {
   readonly bend: number
 }
 
-/** Straight log odds without a ceiling: the shape of the examples in docs/model-estimate.md. */
+/** Straight log odds without a ceiling: the shape of the examples in docs/estimate-formulas.md. */
 export const STRAIGHT: CurveShape = { ceiling: 1, bend: Number.POSITIVE_INFINITY }
 
 /**

@@ -2,7 +2,7 @@
  * Which win curve is expected of a lane before its own quotes are read? A belief over 615 curves becomes a mean level and
  * steepness, and how far the lane may be from them. Method: a Gaussian with the same moments
  * (https://en.wikipedia.org/wiki/Method_of_moments_(statistics)).
- * docs/model-estimate.md, "What a lane takes from other lanes".
+ * docs/estimate-formulas.md, "What a lane takes from other lanes".
  */
 
 import { BANK_SIZE, bankIndex, LEVEL_COUNT, levelAt, STEEPNESS_COUNT, steepnessAt } from './curve-bank.ts'

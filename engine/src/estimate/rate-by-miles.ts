@@ -1,7 +1,7 @@
 /**
  * What does this brokerage charge for 300 miles, and what for 900? Without this difference, long lanes would look expensive, and lanes of
  * different lengths could not share one market. The method is in length-of-haul.ts, here with quoted rates instead of costs.
- * docs/model-estimate.md, "The reference rate".
+ * docs/estimate-formulas.md, "The reference rate".
  */
 
 import { dayOf } from '../day.ts'

@@ -3,7 +3,7 @@
  * from nothing to one contract quote. Methods: outcomes of the other type count by a normalized power prior (Ibrahim and Chen,
  * 2000; Duan, Ye and Smith, 2006), averaged over its weights. The usual difference of rates is a random-effects mean over lanes
  * (compare DerSimonian and Laird, 1986).
- * docs/model-estimate.md, "Spot and contract".
+ * docs/estimate-formulas.md, "Spot and contract".
  */
 
 import { PENDING } from '../quotes/quote-columns.ts'
@@ -79,7 +79,7 @@ export interface TypesPreparation {
 
 /**
  * Prepares a brokerage's quotes for every estimate of a day, spot and contract apart: each type has its own market, curves and
- * swings. An estimate of a type borrows from the other type what the brokerage's quotes support: see docs/model-estimate.md.
+ * swings. An estimate of a type borrows from the other type what the brokerage's quotes support: see docs/estimate-formulas.md.
  *
  * @param rows all rows in the order of time
  */

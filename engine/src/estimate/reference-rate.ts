@@ -2,7 +2,7 @@
  * What is the going rate of a lane, if it was last quoted three weeks ago and the market has moved since? Methods: the market
  * index and the level of each lane are exponential smoothing (https://en.wikipedia.org/wiki/Exponential_smoothing). The fewer
  * recent quotes a lane has, the more the brokerage's average counts beside its level (credibility, Bühlmann and Straub, 1970).
- * docs/model-estimate.md, "The reference rate".
+ * docs/estimate-formulas.md, "The reference rate".
  */
 
 import { clip } from './vector.ts'
@@ -210,7 +210,7 @@ function countDistances(
 /**
  * Like `referenceOf`, but from the market; null if there are no quotes yet.
  *
- * @example logReference(market, 'DAL>ATL V') // ln 2052.375653 in the example of docs/model-estimate.md
+ * @example logReference(market, 'DAL>ATL V') // ln 2052.375653 in the example of docs/estimate-formulas.md
  */
 export function logReference(market: Market, lane: LaneKey): number | null {
   const morning = morningOf(market)

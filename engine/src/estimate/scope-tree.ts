@@ -3,7 +3,7 @@
  * brokerage) form a tree with the lanes as leaves. Each child sends its scope a message: what its outcomes say about the win curves
  * there. A scope adds these up, and tells a lane what all the others say. Method: belief propagation (Pearl, 1982; the messages are
  * in tree.ts).
- * docs/model-estimate.md, "What a lane takes from other lanes".
+ * docs/estimate-formulas.md, "What a lane takes from other lanes".
  */
 
 import type { LaneIdentity } from '../quotes/lane-identity.ts'

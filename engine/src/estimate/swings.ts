@@ -2,7 +2,7 @@
  * Do you win more often than usual these weeks, on all lanes (drift)? And does a single lane's win rate change from month to
  * month by more than chance (swing)? Methods: recent surprises with exponential forgetting, times the slope of a ridge regression
  * (https://en.wikipedia.org/wiki/Ridge_regression); extra-binomial variation by moments (Williams, Applied Statistics 31, 1982).
- * docs/model-estimate.md, "The curve", Drift and Swings.
+ * docs/estimate-formulas.md, "The curve", Drift and Swings.
  */
 
 import { dayOf } from '../day.ts'

@@ -2,7 +2,7 @@
  * If a lane from Texas to Georgia wins 70 % at its going rate, what does that say about another lane between these states? The
  * nearer two lanes are, the more: lane, state pair, region pair, brokerage. Method: belief propagation on a tree (Pearl, 1982;
  * https://en.wikipedia.org/wiki/Belief_propagation), over the 615 curves of the bank.
- * docs/model-estimate.md, "What a lane takes from other lanes".
+ * docs/estimate-formulas.md, "What a lane takes from other lanes".
  */
 
 import {
