@@ -6,9 +6,13 @@ import { type Pricing, pricingOf } from './desk-pricing.ts'
 import { type CheckedRates, type QuotesAdvice, useDraftCheck } from './desk-quotes-advice.ts'
 import type { DeskSave } from './desk-save.ts'
 
-/** Moves the focus to a field of a quote, after the quote was rendered. */
+/** Moves the focus to a field of a quote, after the quote was rendered. Its text is selected, as by Tab: typing replaces it. */
 export function focusQuote(id: number, field: TypedField = 'origin'): void {
-  setTimeout(() => document.querySelector<HTMLElement>(`[data-field="${id}-${field}"]`)?.focus(), 0)
+  setTimeout(() => {
+    const input = document.querySelector<HTMLInputElement>(`[data-field="${id}-${field}"]`)
+    input?.focus()
+    input?.select()
+  }, 0)
 }
 
 /** Moves the focus to the customer, where a quote begins. */

@@ -26,6 +26,7 @@ export function ConfirmRates({
       opened={isOpen}
       title={words.title}
       action={words.action}
+      instead={words.instead}
       pending={false}
       error={null}
       confirm={onSave}
@@ -54,10 +55,18 @@ export function ConfirmRates({
   )
 }
 
-function wordsOf({ toConfirm: rates }: ToConfirm): { readonly title: string; readonly action: string } {
+function wordsOf({ toConfirm: rates }: ToConfirm) {
   if (rates.length === 0)
-    return { title: 'Save without a check of the rates?', action: 'Save without the check' }
+    return {
+      title: 'Save without a check of the rates?',
+      action: 'Save without the check',
+      instead: 'Back to the rate',
+    }
   return rates.length === 1
-    ? { title: 'Is this rate right?', action: 'Save it as typed' }
-    : { title: `Are these ${rates.length} rates right?`, action: 'Save them as typed' }
+    ? { title: 'Is this rate right?', action: 'Save it as typed', instead: 'Change the rate' }
+    : {
+        title: `Are these ${rates.length} rates right?`,
+        action: 'Save them as typed',
+        instead: 'Change the rates',
+      }
 }

@@ -8,6 +8,7 @@ export function ConfirmDialog({
   title,
   children,
   action,
+  instead = 'Cancel',
   pending,
   error,
   confirm,
@@ -17,6 +18,8 @@ export function ConfirmDialog({
   title: string
   children: ReactNode
   action: string
+  /** The button that does not confirm. It has the focus: Enter must never confirm by accident. */
+  instead?: string
   pending: boolean
   error: Error | null
   confirm: () => void
@@ -29,7 +32,7 @@ export function ConfirmDialog({
         {error !== null && <Failed error={error} title="Nothing was changed" />}
         <Group justify="flex-end">
           <Button variant="default" onClick={close} data-autofocus>
-            Cancel
+            {instead}
           </Button>
           <Button color="red.9" onClick={confirm} loading={pending}>
             {action}
