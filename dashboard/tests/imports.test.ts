@@ -86,9 +86,12 @@ test.describe('a file', () => {
     const row = (city: string) => `Dallas,"${city}",2150,2026-03-01\n`
     await choose(page, `Ship From,Ship To,Quoted Rate,Quote Date\n${row('Atlanta, GA')}${row('Savanah, GA')}`)
     await page.getByText('Or write a value below that is the same for all rows.').waitFor()
-    const same = page.getByRole('group').filter({ hasText: 'Same value for all rows' })
+    const same = page.getByRole('group', { name: /^Same value for all rows, because/ })
+    // Only what is missing is open.
+    await expect(page.getByRole('textbox')).toHaveCount(1)
     await same.getByLabel('Equipment').fill('FTL')
-    await same.getByLabel('Origin state').fill('TX')
+    await page.getByText('Same value for all rows in other fields').click()
+    await page.getByLabel('Origin state').fill('TX')
     await same.getByText('FTL is a mode, not equipment').waitFor()
     await expect(page.getByRole('button', { name: 'Check the file' })).toBeDisabled()
     await same.getByLabel('Equipment').fill('Van')

@@ -1,4 +1,4 @@
-import { SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { Fieldset, SimpleGrid, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { Answer } from '../api/index.ts'
 import { fieldLabel } from './import-words.ts'
@@ -23,32 +23,44 @@ export function SameValues({
   const fieldsOf = (needs: Match['needs']) => new Set(needs.flatMap(({ any_of }) => any_of.flat()))
   const needed = fieldsOf(match.needs)
   const missing = fieldsOf(match.needs.filter(({ is_met }) => !is_met))
+  // A field stays where it is while its value is typed.
+  const [stated] = useState(constants)
+  const isFirst = (field: string) =>
+    missing.has(field) || stated[field] !== undefined || (needed.has(field) && constants[field] !== undefined)
   const free = match.fields
     .filter(({ field, takes_constant }) => takes_constant && match.columns[field] === undefined)
     .map(({ field }) => field)
-    .sort((one, other) => Number(needed.has(other)) - Number(needed.has(one)))
-  if (free.length === 0) return null
-  const isOpen = free.some((field) => missing.has(field) || constants[field] !== undefined)
-  const faultOf = (field: string) =>
-    match.problems.find(({ code, column }) => code === 'map' && column === field)?.detail
+  const first = free.filter(isFirst)
+  const others = free.filter((field) => !isFirst(field))
+  const inputs = (fields: readonly string[]) => (
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm">
+      {fields.map((field) => (
+        <SameValue
+          key={field}
+          field={field}
+          value={constants[field] ?? ''}
+          fault={match.problems.find(({ code, column }) => code === 'map' && column === field)?.detail}
+          onValue={(value) => onConstant(field, value)}
+        />
+      ))}
+    </SimpleGrid>
+  )
   return (
-    <details open={isOpen}>
-      <summary>Same value for all rows</summary>
-      <Stack gap="xs" mt="xs">
-        <Text size="sm">These fields have no column. A value here counts in each row of the file.</Text>
-        <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="sm">
-          {free.map((field) => (
-            <SameValue
-              key={field}
-              field={field}
-              value={constants[field] ?? ''}
-              fault={faultOf(field)}
-              onValue={(value) => onConstant(field, value)}
-            />
-          ))}
-        </SimpleGrid>
-      </Stack>
-    </details>
+    <div>
+      {first.length > 0 && (
+        <Fieldset variant="unstyled" p={0} legend="Same value for all rows, because no column has it">
+          {inputs(first)}
+        </Fieldset>
+      )}
+      {others.length > 0 && (
+        <details style={{ marginTop: 'var(--mantine-spacing-xs)' }}>
+          <summary>
+            Same value for all rows in {first.length > 0 ? 'other fields' : 'a field without a column'}
+          </summary>
+          {inputs(others)}
+        </details>
+      )}
+    </div>
   )
 }
 
