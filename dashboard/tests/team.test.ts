@@ -94,6 +94,7 @@ test.describe('the settings page', () => {
     await page.getByText('Enter a number, or leave the field empty for no minimum.').waitFor()
     await page.getByLabel('Minimum margin, % of the rate').fill('8 %')
     await page.getByLabel('Minimum rate per loaded mile').fill('$1.90')
+    await page.getByText('Files and the API').click()
     await page.getByLabel(/Wins at this rate or lower, of all/).check()
     await page.getByRole('combobox', { name: 'Time zone' }).fill('los ang')
     await page.getByRole('option', { name: 'America/Los_Angeles' }).click()

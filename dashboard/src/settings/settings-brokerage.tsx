@@ -1,4 +1,5 @@
-import { Button, Group, Radio, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { type Answer, useChange } from '../api/index.ts'
 import { Failed, type FormInput, methods, rateTypeNames, useSentForm } from '../shared-ui/index.ts'
 import { SettingChoice } from './settings-choice.tsx'
@@ -74,16 +75,12 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
   })
   return (
     <form onSubmit={form.submit}>
-      <Stack maw={720}>
-        <TextInput label="Brokerage name" maw={420} required {...input('name')} />
-        <TimeZoneInput {...input('time_zone')} />
-        <SettingChoice
-          label="Dates of files such as 3/1/2026 are"
-          description="If a file has a date such as 25/3/2026, that date decides."
-          choices={{ month_first: 'month first: March 1', day_first: 'day first: 3 January' }}
-          {...input('date_order')}
-        />
-        <Group align="flex-start" grow preventGrowOverflow={false}>
+      <Stack maw={960}>
+        <Row>
+          <TextInput label="Brokerage name" required {...input('name')} />
+          <TimeZoneInput {...input('time_zone')} />
+        </Row>
+        <Row>
           {floorFields.map(({ field, label, unit }) => (
             <TextInput
               key={field}
@@ -94,7 +91,7 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
               {...input(field)}
             />
           ))}
-        </Group>
+        </Row>
         <PricedAndCounted input={input} />
         {form.failed && <Failed error={form.failed} title="Settings not saved" />}
         {mayChange && (
@@ -107,7 +104,16 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
   )
 }
 
-/** When quotes expire, and how quotes are read and counted. */
+/** Fields beside each other, their inputs on one line. */
+function Row({ children }: { children: readonly ReactNode[] }) {
+  return (
+    <SimpleGrid cols={{ base: 1, sm: children.length }} style={{ alignItems: 'end' }}>
+      {children}
+    </SimpleGrid>
+  )
+}
+
+/** When quotes expire, and how quotes and files are read and counted. */
 function PricedAndCounted({
   input,
 }: {
@@ -116,60 +122,74 @@ function PricedAndCounted({
   const { disabled, ...method } = input('win_probability_method')
   return (
     <>
-      <Stack gap="xs">
+      <Row>
         <TextInput
           label="A quote is valid for, days"
           description="A pending quote without a date of its own expires after this time. Leave it empty, and quotes stay pending."
           inputMode="numeric"
-          maw={420}
           {...input('valid_days')}
         />
         <SettingChoice
           label="Statistics count an expired quote as"
+          description="An outcome or a booking that arrives later replaces the expiry."
           choices={{ pending: 'pending: nobody knows the answer', lost: 'lost: no answer is a no' }}
           {...input('counts_as')}
         />
-        <Text size="xs" c="dimmed">
-          An outcome or a booking that arrives later replaces the expiry.
-        </Text>
-      </Stack>
-      <SettingChoice
-        label="Rates and costs are, unless a quote says something else"
-        description="Statistics compare amounts on this basis. An amount on the other basis is converted by its fuel charge, or not counted."
-        choices={{
-          all_in: 'all-in: with fuel and accessorials',
-          linehaul: 'linehaul: without fuel and accessorials',
-        }}
-        {...input('default_basis')}
-      />
-      <Group align="flex-start" grow preventGrowOverflow={false}>
+      </Row>
+      <Row>
+        <SettingChoice
+          label="Rates and costs are, unless a quote says something else"
+          description="Statistics compare amounts on this basis. An amount on the other basis is converted by its fuel charge, or not counted."
+          choices={{
+            all_in: 'all-in: with fuel and accessorials',
+            linehaul: 'linehaul: without fuel and accessorials',
+          }}
+          {...input('default_basis')}
+        />
         <SettingChoice
           label="Quotes are, unless they say something else"
           description="Statistics, estimates and costs of spot and contract quotes are separate."
           choices={rateTypeNames}
-          isWide
           {...input('default_rate_type')}
         />
-        <SettingChoice
-          label="The integration interface counts"
-          description="For markup and lane insight of calls that do not say a rate type."
-          choices={{ all: 'Spot and contract', ...rateTypeNames }}
-          isWide
-          {...input('integration_pool')}
-        />
-      </Group>
-      <Radio.Group
-        label="How the API calculates win_probability"
-        description="This setting does not affect the calibrated estimate on the quote desk."
-        {...method}
-        onChange={(value) => method.onChange(value as typeof method.value)}
-      >
-        <Stack gap="xs" mt="xs">
-          {methods.map(({ value, label, description }) => (
-            <Radio key={value} value={value} label={label} description={description} disabled={disabled} />
-          ))}
+      </Row>
+      <details>
+        <summary>Files and the API</summary>
+        <Stack mt="sm">
+          <Row>
+            <SettingChoice
+              label="Dates of files such as 3/1/2026 are"
+              description="If a file has a date such as 25/3/2026, that date decides."
+              choices={{ month_first: 'month first: March 1', day_first: 'day first: 3 January' }}
+              {...input('date_order')}
+            />
+            <SettingChoice
+              label="The integration interface counts"
+              description="For markup and lane insight of calls that do not say a rate type."
+              choices={{ all: 'Spot and contract', ...rateTypeNames }}
+              {...input('integration_pool')}
+            />
+          </Row>
+          <Radio.Group
+            label="How the API calculates win_probability"
+            description="This setting does not affect the calibrated estimate on the quote desk."
+            {...method}
+            onChange={(value) => method.onChange(value as typeof method.value)}
+          >
+            <Stack gap="xs" mt="xs">
+              {methods.map(({ value, label, description }) => (
+                <Radio
+                  key={value}
+                  value={value}
+                  label={label}
+                  description={description}
+                  disabled={disabled}
+                />
+              ))}
+            </Stack>
+          </Radio.Group>
         </Stack>
-      </Radio.Group>
+      </details>
     </>
   )
 }

@@ -32,7 +32,6 @@ export function TimeZoneInput({
     <Select
       label="Time zone"
       description={`Days, months and times on all pages, and months of Results. Your browser is in ${viewerZone()}.`}
-      maw={420}
       searchable
       allowDeselect={false}
       limit={100}
