@@ -6,9 +6,10 @@ import { exportLines, markupCode } from '../code-samples/index.ts'
 import { CodeBlock, useIntegrationExample } from '../shared-ui/index.ts'
 import type { Step } from './step.ts'
 
-/** One step with its reason, its status, and a link to the page where it is done. */
+/** One step with its reason, its status, and the link to the page where it is done. */
 export function StepRow({ step, isDone, isNext }: { step: Step; isDone: boolean; isNext: boolean }) {
   const may = useMay(step.needs)
+  const { link } = step
   const Icon = isDone ? IconCircleCheckFilled : IconCircle
   return (
     <li>
@@ -32,19 +33,19 @@ export function StepRow({ step, isDone, isNext }: { step: Step; isDone: boolean;
               <Text size="xs" fw={600} style={{ color: isDone ? 'var(--won)' : undefined }}>
                 {isDone ? 'Done' : 'To do'}
               </Text>
-              {may && (
+              {may && link !== undefined && (
                 <Button
-                  renderRoot={(props) => <Link {...props} to={step.to} search={step.search ?? {}} />}
+                  renderRoot={(props) => <Link {...props} to={link.to} search={link.search ?? {}} />}
                   size="compact-sm"
                   maw="100%"
                   variant={isNext ? 'filled' : 'default'}
                 >
-                  {step.action}
+                  {link.words}
                 </Button>
               )}
               {!may && !isDone && (
                 <Text size="xs" c="dimmed">
-                  {step.needs === 'admin' ? 'Requires an admin or owner' : 'Your role is read-only'}
+                  Your role is read-only
                 </Text>
               )}
             </Group>

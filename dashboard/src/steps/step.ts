@@ -7,8 +7,11 @@ export interface Step {
   readonly name: keyof Answer<'first-steps'>
   readonly title: string
   readonly why: string
-  readonly action: string
-  readonly to: (typeof pagePaths)['desk' | 'quotes' | 'imports' | 'team' | 'integration']
-  readonly search?: Readonly<Record<string, string>>
+  /** The page where it is done; none if it is done below the steps. */
+  readonly link?: {
+    readonly words: string
+    readonly to: (typeof pagePaths)['desk' | 'quotes' | 'imports' | 'team' | 'integration']
+    readonly search?: Readonly<Record<string, string>>
+  }
   readonly needs: Role
 }
