@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Page } from '@playwright/test'
 import { call, type MadeTenant, makeTenant } from '#testing/make.ts'
-import { accessibilityProblems, app, expect, looks, openWindow, test } from '../testing/pages.ts'
+import { accessibilityProblems, app, expect, loaded, looks, openWindow, test } from '../testing/pages.ts'
 
 let tenant: MadeTenant
 
@@ -88,7 +88,11 @@ async function dotsDrawn(page: Page): Promise<Record<'won' | 'lost' | 'pending',
 async function allPartsLoaded(page: Page): Promise<void> {
   await page.getByRole('region', { name: 'At a glance' }).getByText('Best rate').waitFor()
   await page.getByRole('slider', { name: 'Rate on the curve' }).waitFor()
-  await page.getByRole('cell', { name: 'All four numbers' }).first().waitFor()
+  await page
+    .getByRole('region', { name: 'Quotes behind the numbers' })
+    .getByText(/^Not in /)
+    .first()
+    .waitFor()
 }
 
 async function openMore(page: Page, title: 'Map, market and months' | 'What the API says'): Promise<void> {
@@ -170,7 +174,7 @@ test.describe('a lane with history', () => {
     await allPartsLoaded(page)
     const table = page.getByRole('region', { name: 'Quotes behind the numbers' })
     await expect(table.getByRole('row')).toHaveCount(11)
-    await table.getByText('Not in win probability: nobody has answered it yet').first().waitFor()
+    await table.getByText('Not in win probability, estimate: nobody has answered it yet').first().waitFor()
     await page.getByRole('button', { name: 'Next' }).click()
     await page.getByText('11–20 of 40').waitFor()
     await table.getByRole('button', { name: 'Rate' }).click()
@@ -243,6 +247,37 @@ test.describe('a lane with history', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(1280)
     expect(troubles).toEqual([])
   })
+})
+
+test.describe('a laptop', () => {
+  const pages = [
+    lanePage,
+    '/lane',
+    '/',
+    '/quotes',
+    '/shipments',
+    '/customers',
+    '/results',
+    '/results?view=margin',
+    '/market',
+    '/rules',
+    '/settings/people',
+    '/settings/imports',
+    '/settings/developers',
+    '/settings/audit',
+  ]
+  for (const width of [1280, 1366])
+    test(`of ${width} pixels shows whole tables`, async () => {
+      const { page } = await openWindow({ person: tenant, width, height: 657 })
+      for (const path of pages) {
+        await page.goto(path)
+        await loaded(page)
+        for (const summary of await page.locator('main summary').all()) await summary.click()
+        const tooWide = `[...document.querySelectorAll('.table-frame')].flatMap((frame) =>
+          frame.scrollWidth > frame.clientWidth ? [[frame.ariaLabel, frame.scrollWidth, frame.clientWidth]] : [])`
+        await expect.poll(async () => [path, ...(await page.evaluate<unknown[]>(tooWide))]).toEqual([path])
+      }
+    })
 })
 
 test.describe("the API's answer", () => {

@@ -15,64 +15,15 @@ const header = [
   'Status',
   'Sell Rate',
   'Carrier Rate',
-  'Carrier',
 ]
 
 /** Fictional quotes. */
 const rows = [
-  [
-    'Q-1001',
-    '3/2/2026',
-    'Dallas, TX',
-    'Atlanta, GA',
-    'Van',
-    'Harbor Foods',
-    '$2,150',
-    'Won',
-    '$2,150',
-    '$1,840',
-    'Blue Mesa Trucking',
-  ],
-  [
-    'Q-1002',
-    '3/2/2026',
-    'Chicago, IL',
-    'Memphis, TN',
-    'Reefer',
-    'Pine Street Dairy',
-    '$1,975.50',
-    'Lost',
-    '',
-    '',
-    '',
-  ],
-  [
-    'Q-1003',
-    '3/3/2026',
-    'Savannah, GA',
-    'Charlotte, NC',
-    'V',
-    'Harbor Foods',
-    '940',
-    'Won',
-    '925',
-    '780',
-    'Three Rivers Freight',
-  ],
-  [
-    'Q-1004',
-    '3/4/2026',
-    'Laredo, TX',
-    'Denver, CO',
-    'Flatbed',
-    'Ridgeline Steel',
-    '$3,400',
-    'Sent',
-    '',
-    '',
-    '',
-  ],
-]
+  'Q-1001|3/2/2026|Dallas, TX|Atlanta, GA|Van|Harbor Foods|$2,150|Won|$2,150|$1,840',
+  'Q-1002|3/2/2026|Chicago, IL|Memphis, TN|Reefer|Pine Dairy|$1,975.50|Lost||',
+  'Q-1003|3/3/2026|Savannah, GA|Charlotte, NC|V|Harbor Foods|940|Won|925|780',
+  'Q-1004|3/4/2026|Laredo, TX|Denver, CO|Flatbed|Ridgeline Steel|$3,400|Sent||',
+].map((row) => row.split('|'))
 
 /** Describes the file format with an example, and the two ways to import a file. */
 export function GoodFile({ mayImport }: { mayImport: boolean }) {

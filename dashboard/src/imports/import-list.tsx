@@ -78,6 +78,7 @@ export function ImportList({
   return (
     <DataTable
       caption="Past imports, newest first"
+      className="table-dense"
       rows={imports}
       rowKey={({ import_id }) => String(import_id)}
       chosen={shown === null ? null : String(shown)}

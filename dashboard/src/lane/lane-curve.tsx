@@ -1,10 +1,9 @@
-import { SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
+import { Stack, Text, TextInput } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import {
   basedOn,
   CostsAhead,
   count,
-  dollars,
   Margin,
   percent,
   probability,
@@ -50,23 +49,19 @@ export function LaneCurve({
     )
   }
   return (
-    <SimpleGrid cols={{ base: 1, lg: 2 }} spacing="xl">
-      <div style={{ minWidth: 0 }}>
-        <WinCurve
-          points={curve}
-          counts={counts}
-          rateDollars={rateDollars}
-          onRate={onRate}
-          optimum={optimum}
-          quotes={quotes}
-          miles={estimate?.miles ?? null}
-        />
-      </div>
-      <Stack gap="md" style={{ minWidth: 0 }}>
-        <RateField rateDollars={rateDollars} onRate={onRate} />
-        <Numbers advice={advice} rateDollars={rateDollars} isCurrent={isCurrent} />
-      </Stack>
-    </SimpleGrid>
+    <Stack gap="md">
+      <WinCurve
+        points={curve}
+        counts={counts}
+        rateDollars={rateDollars}
+        onRate={onRate}
+        optimum={optimum === null ? null : { ...optimum, name: 'best rate' }}
+        quotes={quotes}
+        miles={estimate?.miles ?? null}
+      />
+      <RateField rateDollars={rateDollars} onRate={onRate} />
+      <Numbers advice={advice} rateDollars={rateDollars} isCurrent={isCurrent} />
+    </Stack>
   )
 }
 
@@ -116,7 +111,7 @@ function Numbers({
     <div aria-busy={!isCurrent}>
       <Figures>
         <Figure
-          label={`Estimated chance at ${dollars(rateDollars)}`}
+          label="Estimated chance"
           value={reading === null ? '–' : probability(reading.probability)}
           basis={
             <>

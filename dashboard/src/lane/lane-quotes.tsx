@@ -52,7 +52,7 @@ interface Question {
   readonly proposed_rate: number
 }
 
-/** For each shown quote, the numbers that use it, or why none does. Loads the pages of evidence that the shown rows need. */
+/** For each shown quote, the numbers that leave it out, and why. Loads the pages of evidence that the shown rows need. */
 function useEvidenceOf(rows: readonly Row[], question: Question | null) {
   const pages = [...new Set(rows.map(({ at }) => Math.floor(at / pageSizeMax) + 1))].sort(
     (one, other) => one - other,
@@ -77,38 +77,31 @@ function useEvidenceOf(rows: readonly Row[], question: Question | null) {
         (data?.evidence?.quotes ?? []).map((one) => [one.lane_ref, one] as const),
       ),
     ),
-    isPending: answers.some((answer) => answer.isPending),
     failed: answers.find((answer) => answer.isError),
   }
 }
 
-const usedInWords: Readonly<Record<Evidence['used_in'][number], string>> = {
+const numberNames: Readonly<Record<Evidence['used_in'][number], string>> = {
   win_probability: 'win probability',
   suggested_rate: 'suggested rate',
   rate_band: 'range of rates',
   estimate: 'estimate',
 }
 
-/** @example 'Range of rates, estimate. Not in win probability: the quote is pending' */
-function usesInWords({ used_in, left_out }: Evidence): string {
-  const used =
-    used_in.length === Object.keys(usedInWords).length
-      ? 'All four numbers'
-      : used_in.length === 0
-        ? 'No number'
-        : sentenceStart(used_in.map(nameOf).join(', '))
-  return [used, ...left_out.map(({ of, why }) => `Not in ${nameOf(of)}: ${why}`)].join('. ')
-}
-
-function sentenceStart(text: string): string {
-  return text.slice(0, 1).toUpperCase() + text.slice(1)
+/** Why numbers leave a quote out; '' if all use it. @example 'Not in win probability, estimate: nobody has answered it yet' */
+function leftOutInWords({ left_out }: Evidence): string {
+  const leftOutFor = (reason: string) =>
+    left_out.filter(({ why }) => why === reason).map(({ of }) => nameOf(of))
+  return [...new Set(left_out.map(({ why }) => why))]
+    .map((why) => `Not in ${leftOutFor(why).join(', ')}: ${why}`)
+    .join('. ')
 }
 
 function nameOf(number: string): string {
-  return (usedInWords as Readonly<Record<string, string>>)[number] ?? number
+  return (numberNames as Readonly<Record<string, string>>)[number] ?? number
 }
 
-/** The quotes behind the page's numbers, and for each quote the numbers that use it or exclude it. */
+/** The quotes behind the page's numbers, and for each quote the numbers that leave it out. */
 export function LaneQuotes({
   record,
   question,
@@ -133,9 +126,9 @@ export function LaneQuotes({
   const page = Math.min(Math.max(1, Math.floor(Number(address.page ?? 1)) || 1), pages)
   const shown = chosen.slice((page - 1) * rowsPerPage, page * rowsPerPage)
   const evidence = useEvidenceOf(shown, question)
-  const used = ({ point }: Row) => {
+  const leftOut = ({ point }: Row) => {
     const found = evidence.of.get(point.lane_ref)
-    return found === undefined ? (evidence.isPending ? '…' : '–') : usesInWords(found)
+    return found === undefined ? '' : leftOutInWords(found)
   }
   return (
     <>
@@ -143,7 +136,7 @@ export function LaneQuotes({
       {evidence.failed !== undefined && (
         <Failed
           error={evidence.failed.error}
-          title="The use of each quote could not be loaded"
+          title="Which numbers use each quote could not be loaded"
           retry={() => void evidence.failed?.refetch()}
         />
       )}
@@ -159,7 +152,8 @@ export function LaneQuotes({
       ) : (
         <DataTable
           caption="Quotes behind the numbers"
-          columns={columnsOf(miles, used)}
+          className="table-dense"
+          columns={columnsOf(miles, leftOut)}
           rows={shown}
           rowKey={({ point }) => point.lane_ref}
           sort={sort}
@@ -176,7 +170,7 @@ export function LaneQuotes({
   )
 }
 
-function columnsOf(miles: number | null, used: (row: Row) => string): Column<Row>[] {
+function columnsOf(miles: number | null, leftOut: (row: Row) => string): Column<Row>[] {
   return [
     {
       key: 'quoted',
@@ -199,7 +193,19 @@ function columnsOf(miles: number | null, used: (row: Row) => string): Column<Row
       cell: ({ point }) => (miles === null ? '–' : ratePerMile(point.rate / miles)),
     },
     { key: 'outcome', header: 'Outcome', cell: ({ point }) => <OutcomeMark outcome={point.outcome} /> },
-    { key: 'customer', header: 'Customer', wraps: true, cell: ({ point }) => point.customer_name },
+    {
+      key: 'customer',
+      header: 'Customer',
+      wraps: true,
+      cell: (row) => (
+        <>
+          {row.point.customer_name}
+          <Text size="xs" c="dimmed">
+            {leftOut(row)}
+          </Text>
+        </>
+      ),
+    },
     {
       key: 'margin',
       header: 'Margin',
@@ -207,7 +213,6 @@ function columnsOf(miles: number | null, used: (row: Row) => string): Column<Row
       sorts: ['most-margin', 'least-margin'],
       cell: ({ point }) => <Margin amount={point.margin} />,
     },
-    { key: 'used', header: 'Used in, or why excluded', wraps: true, cell: used },
   ]
 }
 
@@ -236,7 +241,7 @@ function ActiveFilters({ chosen, found, of }: { chosen: Chosen; found: number; o
   const { change } = useLaneAddress()
   const words = wordsOf(chosen)
   return (
-    <Group gap="xs" mb="xs" mih={30} role="status">
+    <Group gap="xs" mih={30} role="status">
       <Text size="sm">
         {words.length === 0
           ? `All ${counted(of, 'quote')}. Booked quotes show the booked rate.`
@@ -265,7 +270,7 @@ function Pages({
   if (pages < 2) return null
   const first = (page - 1) * rowsPerPage + 1
   return (
-    <Group gap="xs" mt="xs" component="nav" aria-label="Pages of quotes">
+    <Group gap="xs" component="nav" aria-label="Pages of quotes">
       <Button size="compact-sm" variant="default" disabled={page === 1} onClick={() => onPage(page - 1)}>
         Previous
       </Button>

@@ -1,4 +1,4 @@
-import { Alert, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
+import { Alert, Group, Skeleton, Stack, Text } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -102,12 +102,11 @@ function LoadingLane() {
   return (
     <Stack gap="lg" role="status" aria-label="Loading the lane" aria-busy="true">
       <Skeleton height={26} />
-      <SimpleGrid cols={{ base: 1, md: 2 }}>
-        <Skeleton height={360} />
-        <Skeleton height={360} />
-      </SimpleGrid>
-      <Skeleton height={420} />
-      <Skeleton height={380} />
+      <Skeleton height={110} />
+      <div className="lane-sides">
+        <Skeleton height={560} />
+        <Skeleton height={560} />
+      </div>
     </Stack>
   )
 }
@@ -206,31 +205,34 @@ function Lane({
   return (
     <Stack gap="md" aria-busy={isBusy} style={isBusy ? { opacity: 0.6 } : {}}>
       <UnknownPlaces record={record} asked={asked} />
-      <EquipmentLinks record={record} />
-      <RateTypeLinks rateType={asked.rate_type} quotes={insight.data?.pool?.quotes ?? null} />
-      <Section title="At a glance">
+      <Group gap="sm">
+        <EquipmentLinks record={record} />
+        <RateTypeLinks rateType={asked.rate_type} quotes={insight.data?.pool?.quotes ?? null} />
+      </Group>
+      <Section title="At a glance" aside={<Notes insight={insight.data} advice={advice.data} />}>
         <LaneFigures record={record} advice={advice.data ?? null} />
-        <Notes insight={insight.data} advice={advice.data} />
       </Section>
-      <Section title="Win curve" busy={advice.isFetching}>
-        <Curve
-          advice={advice}
-          rate={rate}
-          settled={settled}
-          move={move}
-          record={record}
-          isWaiting={insight.isPending}
-        />
-      </Section>
-      {record.points_total > 0 && (
-        <Section title="Last quotes" id={quotesAnchor}>
-          <LaneQuotes
+      <div className="lane-sides">
+        <Section title="Win curve" busy={advice.isFetching}>
+          <Curve
+            advice={advice}
+            rate={rate}
+            settled={settled}
+            move={move}
             record={record}
-            question={settled === null || isBusy ? null : { ...asked, proposed_rate: settled }}
-            miles={advice.data?.estimate?.miles ?? record.miles}
+            isWaiting={insight.isPending}
           />
         </Section>
-      )}
+        {record.points_total > 0 && (
+          <Section title="Last quotes" id={quotesAnchor}>
+            <LaneQuotes
+              record={record}
+              question={settled === null || isBusy ? null : { ...asked, proposed_rate: settled }}
+              miles={advice.data?.estimate?.miles ?? record.miles}
+            />
+          </Section>
+        )}
+      </div>
       <More title="Map, market and months" opening={openings.more}>
         <LaneMap record={record} />
         {insight.data?.market !== undefined && (

@@ -196,7 +196,6 @@ function Curve({
     <div className="desk-curve">
       <RateChoices pricing={pricing} onRate={onRate} />
       <WinCurve
-        isCompact
         points={rate === null ? aroundGoingRate(points, estimate.reference_rate) : points}
         counts={estimate}
         rateDollars={rate}
@@ -206,14 +205,9 @@ function Curve({
         {...(pricing.zone === null
           ? {}
           : {
-              optimum: { rate: pricing.quote.rate, flat_zone: pricing.zone },
+              optimum: { name: 'rate to quote', rate: pricing.quote.rate, flat_zone: pricing.zone },
             })}
-        {...(evidence === undefined
-          ? {}
-          : {
-              quotes: evidence.quotes,
-              ...(evidence.quotes_pages > 1 ? { quotesNote: `newest ${evidence.quotes.length} quotes` } : {}),
-            })}
+        {...(evidence === undefined ? {} : { quotes: evidence.quotes })}
       />
     </div>
   )

@@ -17,13 +17,12 @@ import { count, probability, ratePerMile, roundDollars } from './formats.ts'
 
 interface Known {
   readonly optimum?: {
+    readonly name: 'best rate' | 'rate to quote'
     readonly rate: number
     readonly flat_zone: { readonly low: number; readonly high: number }
   } | null
   /** Quotes of the lane. Won quotes are drawn at the top and lost quotes at the bottom. Pending quotes are not drawn. */
   readonly quotes?: readonly { readonly rate: number; readonly outcome: 'won' | 'lost' | 'pending' }[]
-  /** Describes `quotes` when they are not all quotes of the lane. @example 'newest 60 quotes' */
-  readonly quotesNote?: string
   /** Miles of the lane. With them, the axis also shows the rate per mile. */
   readonly miles?: number | null
 }
@@ -36,13 +35,11 @@ export interface WinCurveProps extends Known {
   readonly rateDollars: number | null
   /** What the service says of that rate. Without it, the curve is read between two points, which can round to another percent. */
   readonly stated?: CurveReading | null
-  /** True where there is little room: lower, without caption and figures. */
-  readonly isCompact?: boolean
   /** Makes the handle movable by pointer and keyboard. */
   readonly onRate?: (rateDollars: number) => void
 }
 
-const [usualHeight, lowHeight] = [264, 204]
+const height = 204
 const margin = { top: 16, right: 28, bottom: 46, left: 42 }
 const stepDollars = 5
 const wideStepDollars = 25
@@ -51,7 +48,6 @@ interface Scales {
   readonly x: ScaleLinear<number, number>
   readonly y: ScaleLinear<number, number>
   readonly width: number
-  readonly height: number
 }
 
 /**
@@ -61,11 +57,10 @@ interface Scales {
  * @example <WinCurve points={curve} counts={{ won: 17, decided: 26 }} rateDollars={2150} onRate={setRate} />
  */
 export function WinCurve(props: WinCurveProps) {
-  const { points, counts, rateDollars, stated, isCompact = false } = props
+  const { points, counts, rateDollars, stated } = props
   const { ref, width } = useElementSize()
   const [first, last] = [points[0], points.at(-1)]
   const reading = rateDollars === null ? null : (stated ?? readCurve(points, rateDollars))
-  const height = isCompact ? lowHeight : usualHeight
   const caption = reading === null ? 'Chance of winning by rate' : readingInWords(reading, counts)
   const scales: Scales | null =
     first === undefined || last === undefined || width < 120
@@ -74,17 +69,10 @@ export function WinCurve(props: WinCurveProps) {
           x: scaleLinear([first.rate, last.rate], [margin.left, width - margin.right]).clamp(true),
           y: scaleLinear([0, 1], [height - margin.bottom, margin.top]),
           width,
-          height,
         }
   return (
     <figure style={{ margin: 0 }}>
-      {isCompact ? (
-        <VisuallyHidden component="figcaption">{caption}</VisuallyHidden>
-      ) : (
-        <Text component="figcaption" size="sm" mih={{ base: 44, sm: 22 }}>
-          {caption}
-        </Text>
-      )}
+      <VisuallyHidden component="figcaption">{caption}</VisuallyHidden>
       <div ref={ref} style={{ position: 'relative', height }}>
         {scales !== null && (
           <>
@@ -101,7 +89,7 @@ export function WinCurve(props: WinCurveProps) {
 
 function Drawing(props: WinCurveProps & { scales: Scales }) {
   const { points, scales, quotes, optimum, miles } = props
-  const { x, y, width, height } = scales
+  const { x, y, width } = scales
   const ribbon = (interval: (point: CurvePoint) => { low: number; high: number }) =>
     area<CurvePoint>()
       .x((point) => x(point.rate))
@@ -223,7 +211,7 @@ function Handle({
   reading,
   scales,
 }: WinCurveProps & { reading: CurveReading | null; scales: Scales }) {
-  const { x, y, width, height } = scales
+  const { x, y, width } = scales
   const knob = useRef<HTMLDivElement>(null)
   const plot = useRef<HTMLDivElement>(null)
   const rates = handleRange(x)
@@ -307,24 +295,13 @@ function handleStyle(centerX: number, centerY: number) {
   }
 }
 
-/** The legend, with figures. Marks differ by shape, not only by color. */
-function Legend({ optimum, quotes, quotesNote, isCompact = false }: WinCurveProps) {
-  const of = quotesNote === undefined || isCompact ? '' : ` (${quotesNote})`
+/** The legend. Marks differ by shape, not only by color. */
+function Legend({ optimum, quotes }: WinCurveProps) {
   const items: readonly (readonly [mark: string, text: string, color?: string])[] = [
-    ...(isCompact ? [] : ([['▬', '80% and 95% range', 'var(--chart-accent)']] as const)),
-    ...(optimum && isCompact ? ([['◇', 'rate to quote']] as const) : []),
-    ...(optimum && !isCompact
-      ? ([
-          [
-            '◇',
-            `Best expected margin ${roundDollars(optimum.rate)}, nearly as good from ${roundDollars(optimum.flat_zone.low)} to ${roundDollars(optimum.flat_zone.high)}`,
-          ],
-        ] as const)
-      : []),
-    ...(quotes?.some(({ outcome }) => outcome === 'won') ? ([['●', `Won${of}`, 'var(--won)']] as const) : []),
-    ...(quotes?.some(({ outcome }) => outcome === 'lost')
-      ? ([['✕', `Lost${of}`, 'var(--lost)']] as const)
-      : []),
+    ['▬', '80%, 95% range', 'var(--chart-accent)'],
+    ...(optimum ? ([['◇', optimum.name]] as const) : []),
+    ...(quotes?.some(({ outcome }) => outcome === 'won') ? ([['●', 'Won', 'var(--won)']] as const) : []),
+    ...(quotes?.some(({ outcome }) => outcome === 'lost') ? ([['✕', 'Lost', 'var(--lost)']] as const) : []),
   ]
   return (
     <ul
@@ -348,23 +325,39 @@ function Legend({ optimum, quotes, quotesNote, isCompact = false }: WinCurveProp
 function PointsTable({ points, miles }: WinCurveProps) {
   const hasMiles = miles !== undefined && miles !== null && miles > 0
   const columns: Column<CurvePoint>[] = [
-    { key: 'rate', header: 'Rate', align: 'right', cell: ({ rate }) => roundDollars(rate) },
-    ...(hasMiles
-      ? [
-          {
-            key: 'rpm',
-            header: 'Rate per mile',
-            align: 'right' as const,
-            cell: ({ rate }: CurvePoint) => ratePerMile(rate / miles),
-          },
-        ]
-      : []),
+    {
+      key: 'rate',
+      header: 'Rate',
+      align: 'right',
+      cell: ({ rate }) => (
+        <>
+          {roundDollars(rate)}
+          {hasMiles && (
+            <Text size="xs" c="dimmed">
+              {ratePerMile(rate / miles)}
+            </Text>
+          )}
+        </>
+      ),
+    },
     { key: 'chance', header: 'Chance', align: 'right', cell: (point) => probability(point.probability) },
-    { key: 'range80', header: '80% range', align: 'right', cell: (point) => range(point.interval_80) },
-    { key: 'range95', header: '95% range', align: 'right', cell: (point) => range(point.interval_95) },
+    {
+      key: 'ranges',
+      header: '80%, 95%',
+      align: 'right',
+      cell: (point) => (
+        <>
+          {range(point.interval_80)}
+          <Text size="xs" c="dimmed">
+            {range(point.interval_95)}
+          </Text>
+        </>
+      ),
+    },
     {
       key: 'nearby',
-      header: 'Quotes near this rate',
+      header: 'Quotes near it',
+      wraps: true,
       cell: ({ nearby }) =>
         `${count(nearby.won)} won, ${count(nearby.lost)} lost, ${count(nearby.pending)} pending`,
     },
@@ -375,7 +368,8 @@ function PointsTable({ points, miles }: WinCurveProps) {
         Show as a table
       </summary>
       <DataTable
-        caption="Chance of winning by rate"
+        caption="Chance of winning by rate, with its 80% and 95% range"
+        className="table-dense"
         columns={columns}
         rows={points}
         rowKey={(point) => String(point.rate)}
