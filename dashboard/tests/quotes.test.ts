@@ -393,6 +393,31 @@ test.describe('marks by mouse', () => {
   })
 })
 
+test('amounts in Canadian dollars are named wherever a booked quote is shown', async () => {
+  const integration = await makeIntegration(app)
+  const { tenant } = integration
+  const lane = { origin: 'Toronto, ON', destination: 'Montreal, QC', equipment: 'V' }
+  const body = {
+    customer_name: 'Harvest Table Foods',
+    lanes: [{ ...lane, quoted_rate: 2600, estimated_cost: 2100, quoted_currency: 'CAD' }],
+  }
+  const { body: made } = await call(app, 'POST', '/api/quote-requests', { token: tenant.owner, body })
+  const [{ lane_ref }] = made.lanes
+  const booking = { customer_rate: 2700, truck_cost: 2000, customer_currency: 'CAD', truck_currency: 'CAD' }
+  expect((await pushUpdate(app, integration, { lane_ref, ...booking })).status).toBe(200)
+  const { page } = await openWindow({ person: tenant })
+  const unnamed = async () =>
+    (await page.locator('body').innerText()).match(/[+−]?\$[\d,]+(\.\d+)?(?![\d,.]|\s+CAD)/g) ?? []
+  for (const path of [`/quotes/${lane_ref}`, '/shipments?period=all']) {
+    await page.goto(path)
+    await page.getByText('+$100 CAD').first().waitFor()
+    expect(await unnamed(), path).toEqual([])
+  }
+  await page.getByRole('button', { name: /details and changes/ }).click()
+  await page.getByRole('dialog').getByText('+$100 CAD').waitFor()
+  expect(await unnamed()).toEqual([])
+})
+
 test.describe('a requote', () => {
   test('gets advice on the last typed rate, whatever the order of answers', async () => {
     const tenant = await makeTenant(app)

@@ -32,11 +32,6 @@ function points(quoted: number | null, booked: number | null): string {
   return `${difference > 0 ? '+' : difference < 0 ? '−' : ''}${Math.abs(difference).toFixed(1)} points`
 }
 
-function perMile(difference: number | null, miles: number | null): string {
-  const each = difference === null ? null : rpm(difference, miles)
-  return each === null ? none : `${each > 0 ? '+' : each < 0 ? '−' : ''}${ratePerMile(Math.abs(each))}`
-}
-
 /** An amount with its currency and basis. @example sent('$2,600', 2600, { basis: null, currency: 'CAD' }) // '$2,600 CAD' */
 function sent(shown: ReactNode, amount: number | null, terms: QuotedTerms): ReactNode {
   return amount === null ? (
@@ -68,35 +63,33 @@ function compared(quote: Quote, assumed: RateBasis): readonly Compared[] {
   )
   // A percentage of a linehaul rate and a percentage of an all-in rate cannot be subtracted.
   const isOneBasis = (quote.quoted_basis ?? assumed) === (quote.margin_basis ?? assumed)
+  const perMile = (amount: number | null, currency: QuotedTerms['currency']) =>
+    ratePerMile(rpm(amount, quote.counted_miles), currency)
   const inCurrency = (currency: QuotedTerms['currency']) => ({ basis: null, currency })
   return [
     {
       what: 'Customer rate (AR)',
       quoted: sent(dollars(quote.quoted_rate), quote.quoted_rate, ofQuote),
       booked: sent(dollars(quote.customer_rate), quote.customer_rate, ofCustomer),
-      difference: signedDollars(rateDifference),
+      difference: signedDollars(rateDifference, quote.quoted_currency),
     },
     {
       what: 'Rate per mile',
-      quoted: sent(ratePerMile(rpm(quote.quoted_rate, quote.counted_miles)), quote.counted_miles, ofQuote),
-      booked: sent(
-        ratePerMile(rpm(quote.customer_rate, quote.counted_miles)),
-        quote.counted_miles === null ? null : quote.customer_rate,
-        ofCustomer,
-      ),
-      difference: perMile(rateDifference, quote.counted_miles),
+      quoted: perMile(quote.quoted_rate, quote.quoted_currency),
+      booked: perMile(quote.customer_rate, quote.customer_currency),
+      difference: `${(rateDifference ?? 0) > 0 && quote.counted_miles ? '+' : ''}${perMile(rateDifference, quote.quoted_currency)}`,
     },
     {
       what: 'Truck cost (AP)',
       quoted: sent(dollars(cost), cost, ofQuote),
       booked: sent(dollars(quote.truck_cost), quote.truck_cost, ofTruck),
-      difference: signedDollars(costDifference),
+      difference: signedDollars(costDifference, quote.quoted_currency),
     },
     {
       what: 'Margin',
       quoted: sent(<Margin amount={margin} />, margin, inCurrency(quote.quoted_currency)),
       booked: sent(<Margin amount={quote.margin} />, quote.margin, inCurrency(quote.margin_currency)),
-      difference: signedDollars(marginDifference),
+      difference: signedDollars(marginDifference, quote.quoted_currency),
     },
     {
       what: 'Margin %',

@@ -88,8 +88,8 @@ function Fact({ label, children }: { label: string; children: ReactNode }) {
   )
 }
 
-function perMile(amount: number | null, miles: number | null): string {
-  return amount === null || miles === null ? '' : ` · ${ratePerMile(amount / miles)}`
+function perMile(amount: number | null, miles: number | null, currency: string | null): string {
+  return amount === null || miles === null ? '' : ` · ${ratePerMile(amount / miles, currency)}`
 }
 
 function Facts({ quote }: { quote: Quote }) {
@@ -115,11 +115,11 @@ function Facts({ quote }: { quote: Quote }) {
       >
         <Fact label="Customer rate (AR)">
           {dollarsIn(quote.customer_rate, quote.customer_currency)}
-          {perMile(quote.customer_rate, miles)}
+          {perMile(quote.customer_rate, miles, quote.customer_currency)}
         </Fact>
         <Fact label="Truck cost (AP)">
           {dollarsIn(quote.truck_cost, quote.truck_currency)}
-          {perMile(quote.truck_cost, miles)}
+          {perMile(quote.truck_cost, miles, quote.truck_currency)}
           {source === null
             ? ''
             : ` · from ${source === 'tms' ? 'the TMS' : sourceNames[source].toLowerCase()}`}
@@ -130,10 +130,14 @@ function Facts({ quote }: { quote: Quote }) {
         </Fact>
         <Fact label="Quoted rate">
           {dollarsIn(quote.quoted_rate, quote.quoted_currency)}
-          {perMile(quote.quoted_rate, miles)}
+          {perMile(quote.quoted_rate, miles, quote.quoted_currency)}
         </Fact>
         <Fact label="AR vs quote">
-          <Difference amount={bookedAgainstQuoted(quote, assumed)} of="quote" />
+          <Difference
+            amount={bookedAgainstQuoted(quote, assumed)}
+            currency={quote.quoted_currency}
+            of="quote"
+          />
         </Fact>
         <Fact label="Expected cost when quoted">
           {dollarsIn(expected, quote.estimated_cost === null ? null : quote.quoted_currency)}

@@ -140,7 +140,7 @@ function columnsOf(open: (quote: Quote) => void, assumed: RateBasis): readonly C
       align: 'right',
       cell: (quote) => (
         <>
-          <Difference amount={bookedAgainstQuoted(quote, assumed)} />
+          <Difference amount={bookedAgainstQuoted(quote, assumed)} currency={quote.quoted_currency} />
           <Text size="xs" c="dimmed">
             quoted{' '}
             {[dollars(quote.quoted_rate), sentTerms(quote.quoted_basis, quote.quoted_currency)].join(' ')}
