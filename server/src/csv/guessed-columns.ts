@@ -6,6 +6,7 @@ import {
   ambiguousHeaders,
   fieldOfHeader,
   foldedHeader,
+  foldedInAll,
   type ImportFieldName,
   nameLengthMax,
 } from './import-fields.ts'
@@ -14,7 +15,7 @@ const byName = (
   names: Readonly<Partial<Record<ImportFieldName, readonly string[]>>>,
 ): (readonly [string, ImportFieldName])[] =>
   (Object.keys(names) as ImportFieldName[]).flatMap((field) =>
-    (names[field] ?? []).map((name) => [foldedHeader(name), field] as const),
+    (names[field] ?? []).flatMap(foldedInAll).map((name) => [name, field] as const),
   )
 
 /** Ambiguous names that are read as this field when no other column has it. The person who imports the file can change it. */

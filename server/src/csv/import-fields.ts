@@ -1,4 +1,5 @@
 import { chargeFields, type ImportField } from './charge-fields.ts'
+import { foreignHeaders, foreignMeanings } from './foreign-headers.ts'
 
 /**
  * The fields of an imported quote, and the column names that mean them.
@@ -530,6 +531,8 @@ export const ambiguousHeaders: ReadonlyMap<string, readonly ImportFieldName[]> =
     Postal: ['origin_zip', 'destination_zip'],
     State: ['origin_state', 'destination_state'],
     ST: ['origin_state', 'destination_state'],
+    // In Spanish, a state and a status.
+    Estado: ['origin_state', 'destination_state', 'outcome'],
     Province: ['origin_state', 'destination_state'],
     Prov: ['origin_state', 'destination_state'],
     Lane: ['origin', 'destination', 'lane_ref'],
@@ -537,8 +540,15 @@ export const ambiguousHeaders: ReadonlyMap<string, readonly ImportFieldName[]> =
     Booked: ['booked_at', 'outcome', 'customer_rate'],
     // Even this exact name must be confirmed by a person, because the column decides which rows are left out.
     Cancelled: ['cancelled'],
-  }).map(([name, fields]) => [foldedHeader(name), fields]),
+  }).flatMap(([name, fields]) =>
+    foldedInAll(name).map((folded): [string, readonly ImportFieldName[]] => [folded, fields]),
+  ),
 )
+
+/** An ambiguous name in English, Spanish and French, folded. */
+export function foldedInAll(name: string): string[] {
+  return [name, ...(foreignMeanings[name] ?? [])].map(foldedHeader)
+}
 
 export type PartOfPlace = Extract<ImportFieldName, `${string}_${'state' | 'zip'}`>
 export const isPartOfPlace = (field: ImportFieldName): field is PartOfPlace => /_(state|zip)$/.test(field)
@@ -563,9 +573,17 @@ export const foldedNames = <Field extends string>(
   { aliases }: ImportField,
 ): [string, Field][] => [field, ...aliases].map((name) => [foldedHeader(name), field])
 
+const inOtherLanguages: Readonly<Partial<Record<ImportFieldName, readonly string[]>>> = foreignHeaders
+
 /** Folded header -> field, for unambiguous headers, and for `mode`, which may mean equipment only where the cells are known. */
 export const fieldOfHeader: ReadonlyMap<string, ImportFieldName> = new Map(
   importFieldNames
-    .flatMap((field) => foldedNames(field, importFields[field]))
+    .flatMap((field) => [
+      ...foldedNames(field, importFields[field]),
+      ...(inOtherLanguages[field] ?? []).map((name): [string, ImportFieldName] => [
+        foldedHeader(name),
+        field,
+      ]),
+    ])
     .filter(([name]) => name === 'mode' || !ambiguousHeaders.has(name)),
 )

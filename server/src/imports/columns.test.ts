@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { finished } from '#engine/steps.ts'
 import { threadMs } from '#testing/thread-time.ts'
-import { importFieldNames, importFields } from '../csv/index.ts'
+import { foreignHeaders, foreignMeanings } from '../csv/foreign-headers.ts'
+import { foldedHeader, importFieldNames, importFields } from '../csv/index.ts'
 import { matchColumns as columnsInSteps, readColumns } from './columns.ts'
 import { pastedFieldOf } from './pasted-names.ts'
 import { readPasted } from './pasted-quotes.ts'
@@ -52,6 +53,37 @@ describe('readColumns', () => {
     const all = importFieldNames.flatMap((field) => [field, ...importFields[field].aliases])
     const folded = all.map((name) => name.toLowerCase().replace(/[^a-z0-9]/g, ''))
     expect(folded.filter((name, index) => folded.indexOf(name) !== index)).toEqual([])
+  })
+
+  it('reads headers in Spanish and French, and asks about the same ambiguous names', () => {
+    const read = {
+      origin: ['Origen', 'Lieu de ramassage'],
+      destination: ['DESTINO', 'Lieu de livraison'],
+      equipment: ['Tipo de equipo', 'Équipement'],
+      quoted_rate: ['Tarifa cotizada', 'Prix soumis'],
+      truck_cost: ['Costo del transportista', 'Coût transporteur'],
+      outcome: ['Estatus', 'Résultat'],
+      outcome_reason: ['Motivo', 'Raison'],
+      quoted_at: ['Fecha de cotizacion', 'Date de soumission'],
+      customer_name: ['Cliente', 'Nom du client'],
+      reference: ['Folio', 'No de soumission'],
+    }
+    for (const nth of [0, 1]) {
+      const header = Object.fromEntries(Object.entries(read).map(([field, names]) => [field, names[nth]]))
+      expect(namesOf(Object.values(header) as string[])).toEqual(header)
+    }
+    const { mayBe } = matchColumns(['Origen', 'Destino', 'Equipo', 'Tarifa', 'Fecha', 'Estado'])
+    expect(mayBe).toMatchObject({ quoted_rate: [3], customer_rate: [3], quoted_at: [4], outcome: [5] })
+  })
+
+  it('knows each name in another language once', () => {
+    const folded = Object.values({ ...foreignHeaders, ...foreignMeanings })
+      .flat()
+      .map(foldedHeader)
+    const english = importFieldNames
+      .flatMap((field) => [field, ...importFields[field].aliases])
+      .map(foldedHeader)
+    expect(folded.filter((name, at) => folded.indexOf(name) !== at || english.includes(name))).toEqual([])
   })
 
   it('reads a city next to a state, also when the city column is called origin', () => {
