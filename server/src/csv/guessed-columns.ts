@@ -29,6 +29,26 @@ export const guessedHeaders: ReadonlyMap<string, ImportFieldName> = new Map(
   }),
 )
 
+const shortWords: Readonly<Record<string, string>> = {
+  amt: 'amount',
+  carr: 'carrier',
+  cust: 'customer',
+  dt: 'date',
+  eqpt: 'equipment',
+  nm: 'name',
+  pkup: 'pickup',
+  qtd: 'quoted',
+  trlr: 'trailer',
+}
+
+/** The field of a name whose words are written short. Such a name is a guess. @example fieldOfShortName('Cust Nm') // 'customer_name' */
+export function fieldOfShortName(header: string): ImportFieldName | undefined {
+  if (header.length > nameLengthMax) return undefined
+  const words = header.toLowerCase().split(/[^\p{L}\p{N}]+/u)
+  if (!words.some((word) => Object.hasOwn(shortWords, word))) return undefined
+  return fieldOfHeader.get(foldedHeader(words.map((word) => shortWords[word] ?? word).join(' ')))
+}
+
 /** As `guessedHeaders`, for pasted rows: their rates are rates to quote, and a person looks at each row before it is saved. */
 export const guessedInPastes: typeof guessedHeaders = new Map([
   ...guessedHeaders,

@@ -1,5 +1,5 @@
 import type { Steps } from '#engine/steps.ts'
-import { amountFields, type guessedHeaders, lookedUpName } from './guessed-columns.ts'
+import { amountFields, fieldOfShortName, type guessedHeaders, lookedUpName } from './guessed-columns.ts'
 import { headerTerms } from './header-terms.ts'
 import {
   ambiguousHeaders,
@@ -128,7 +128,7 @@ export function* quoteCandidates<Field extends string>(
     const [field, other] = [part, may.find((one) => one !== part)].map((one) => one && fieldOf(one))
     if (part !== undefined && field) parts.push({ field, at, rank: GUESS, other: other ?? null })
     const known = fieldOfHeader.get(name)
-    const meant = known ?? guesses.get(name)
+    const meant = known ?? guesses.get(name) ?? fieldOfShortName(headers[at] ?? '')
     if (part === undefined) end = ends.find((one) => meant?.startsWith(one))
     const wanted = meant === undefined ? null : fieldOf(meant)
     if (meant === undefined || wanted === null) continue

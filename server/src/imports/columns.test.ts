@@ -76,6 +76,29 @@ describe('readColumns', () => {
     expect(mayBe).toMatchObject({ quoted_rate: [3], customer_rate: [3], quoted_at: [4], outcome: [5] })
   })
 
+  it('guesses names of short words, and asks about amounts with a qualifier or only a dollar sign', () => {
+    const header = [
+      'Origin',
+      'Destination',
+      'Trlr Type',
+      'Cust Nm',
+      'Quote Dt',
+      'Bill To Cust $',
+      'Buy $ (carrier)',
+    ]
+    const { columns, guessed, mayBe } = matchColumns(header)
+    expect(columns.names).toMatchObject({
+      equipment: 'Trlr Type',
+      customer_name: 'Cust Nm',
+      quoted_at: 'Quote Dt',
+    })
+    expect([...guessed].sort()).toEqual(['customer_name', 'equipment', 'quoted_at'])
+    expect(mayBe).toMatchObject({ quoted_rate: [5], customer_rate: [5], truck_cost: [5, 6] })
+    // A clear name comes first, and two short ones are not guessed.
+    expect(matchColumns([...header, 'Customer']).columns.names.customer_name).toBe('Customer')
+    expect(matchColumns([...header, 'Cust']).columns.names.customer_name).toBeUndefined()
+  })
+
   it('knows each name in another language once', () => {
     const folded = Object.values({ ...foreignHeaders, ...foreignMeanings })
       .flat()

@@ -5,6 +5,8 @@ import { finished, type Steps } from '#engine/steps.ts'
 import {
   ambiguousHeaders,
   amountFields,
+  fieldOfHeader,
+  foldedHeader,
   guessedHeaders,
   headerFault,
   headerTerms,
@@ -218,10 +220,20 @@ function* freeColumns({ headers, folded: names, positions }: MatchedHeaders): St
     if (used.has(position)) continue
     const folded = names[position] ?? ''
     const status = statusLike(name)
-    const fields = status === null ? (ambiguousHeaders.get(folded) ?? closestField(folded)) : [status]
+    const fields = status === null ? perhaps(name, folded) : [status]
     free.push({ name, position, fields: [fields ?? []].flat() })
   }
   return free
+}
+
+/** What a column may be whose name is not known: by a name like its own, by its name without what is in brackets, or by its dollar sign. */
+function perhaps(name: string, folded: string) {
+  return (
+    ambiguousHeaders.get(folded) ??
+    closestField(folded) ??
+    fieldOfHeader.get(foldedHeader(name.replaceAll(/\([^()]*\)/g, ''))) ??
+    (name.includes('$') ? ambiguousHeaders.get('amount') : null)
+  )
 }
 
 /** The problems of a header: two columns for one field, an invalid map, or missing fields. */
