@@ -53,7 +53,7 @@ export function fieldOfShortName(header: string): ImportFieldName | undefined {
 export const guessedInPastes: typeof guessedHeaders = new Map([
   ...guessedHeaders,
   ...byName({
-    quoted_rate: ['Rate', 'Amount', 'Total', 'Flat Rate', 'All In', 'All In Rate', 'Target Rate'],
+    quoted_rate: ['Rate', 'Amount', 'Total', 'Flat Rate', 'All In', 'All In Rate', 'Target Rate', 'Target'],
     truck_cost: ['Cost'],
     pickup_date: ['Date'],
     destination: ['Consignee'],

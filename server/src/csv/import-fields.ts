@@ -514,6 +514,7 @@ export const ambiguousHeaders: ReadonlyMap<string, readonly ImportFieldName[]> =
     'All In': ['quoted_rate', 'customer_rate', 'truck_cost'],
     'All In Rate': ['quoted_rate', 'customer_rate', 'truck_cost'],
     'Target Rate': ['quoted_rate', 'customer_rate', 'truck_cost'],
+    Target: ['quoted_rate', 'customer_rate', 'truck_cost'],
     Cost: ['truck_cost', 'estimated_cost'],
     Date: ['quoted_at', 'booked_at', 'pickup_date'],
     Time: ['quoted_at', 'booked_at', 'pickup_date'],

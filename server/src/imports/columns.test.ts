@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { finished } from '#engine/steps.ts'
 import { threadMs } from '#testing/thread-time.ts'
-import { foreignHeaders, foreignMeanings } from '../csv/foreign-headers.ts'
-import { foldedHeader, importFieldNames, importFields } from '../csv/index.ts'
+import { importFieldNames, importFields } from '../csv/index.ts'
 import { matchColumns as columnsInSteps, readColumns } from './columns.ts'
 import { pastedFieldOf } from './pasted-names.ts'
 import { readPasted } from './pasted-quotes.ts'
@@ -76,6 +75,15 @@ describe('readColumns', () => {
     expect(mayBe).toMatchObject({ quoted_rate: [3], customer_rate: [3], quoted_at: [4], outcome: [5] })
   })
 
+  it('reads a target as the rate of pasted rows, and asks about it in a file', () => {
+    const header = ['Origin', 'Destination', 'Equip', 'Target']
+    const text = `${header.join('\t')}\nDallas, TX\tAtlanta, GA\tV\t1500`
+    const dates = { timeZone: 'UTC', order: 'month_first', chosen: null } as const
+    const { columns } = finished(readPasted(text, { now: 0, assumed: 'all_in', dates }))
+    expect(columns[3]).toMatchObject({ name: 'Target', field: 'quoted_rate' })
+    expect(matchColumns(header).mayBe).toMatchObject({ quoted_rate: [3] })
+  })
+
   it('guesses names of short words, and asks about amounts with a qualifier or only a dollar sign', () => {
     const header = [
       'Origin',
@@ -97,16 +105,6 @@ describe('readColumns', () => {
     // A clear name comes first, and two short ones are not guessed.
     expect(matchColumns([...header, 'Customer']).columns.names.customer_name).toBe('Customer')
     expect(matchColumns([...header, 'Cust']).columns.names.customer_name).toBeUndefined()
-  })
-
-  it('knows each name in another language once', () => {
-    const folded = Object.values({ ...foreignHeaders, ...foreignMeanings })
-      .flat()
-      .map(foldedHeader)
-    const english = importFieldNames
-      .flatMap((field) => [field, ...importFields[field].aliases])
-      .map(foldedHeader)
-    expect(folded.filter((name, at) => folded.indexOf(name) !== at || english.includes(name))).toEqual([])
   })
 
   it('reads a city next to a state, also when the city column is called origin', () => {
