@@ -81,7 +81,8 @@ function basisSaid({ names, bases }: Columns, { field, basis: key }: Amount, ass
   const stated = bases[field]
   const basis = stated?.basis ?? assumed
   const other = basis === 'all_in' ? 'linehaul' : 'all_in'
-  const choices = [{ map: `${key}=${other}`, detail: `The amounts are ${basisWords[other]}.` }]
+  const what = key === 'basis' ? 'rates' : 'truck costs'
+  const choices = [{ map: `${key}=${other}`, detail: `The ${what} are ${basisWords[other]}.` }]
   const column = names[basisFields[field]]
   const why =
     stated?.from === 'map'
