@@ -76,7 +76,7 @@ export function MarketReferences({
           basis={
             own.quotes === 0
               ? 'No quotes on this lane'
-              : `Median of ${own.won} won; all ${counted(own.quotes, 'quote')}: ${dollars(own.median)}. Newest ${ageInWords(own.age_days ?? 0)}`
+              : `${own.won === 0 ? 'Median of' : `Median of ${own.won} won;`} all ${counted(own.quotes, 'quote')}${own.won === 0 ? '' : `: ${dollars(own.median)}`}. Newest ${ageInWords(own.age_days ?? 0)}`
           }
           isUsed={used === 'own_median'}
         />
@@ -92,7 +92,7 @@ export function MarketReferences({
         />
       </SimpleGrid>
       <Text size="xs" c="dimmed">
-        {rate === null ? why : `Reference of the markup: ${dollars(rate)}. ${why}`}
+        {rate === null ? why : `Rate to compare with: ${dollars(rate)}. ${why}`}
         {market !== null && ` ${marketWhy}`}
       </Text>
       {others.length > 0 && (
@@ -136,7 +136,7 @@ function Reference({
     <div>
       <Text component="dt" size="xs" c="dimmed">
         {name}
-        {isUsed && ' · used as reference'}
+        {isUsed && ' · to compare with'}
       </Text>
       <Text component="dd" m={0} fw={650} size="lg" lh={1.25}>
         {value}
