@@ -30,10 +30,15 @@ export class FileWords {
     const known = this.#counts.get(key)
     if (known !== undefined) known.rows++
     else if (text.length > textMax || this.#counts.size >= wordsMax) this.#otherRows++
-    // A copy, because a part of a text holds the whole text in memory.
+    // A copy, because a part of a text holds the whole text in memory; without NULs, which the database cannot save.
     else {
       const own = savedAs === undefined ? {} : { savedAs }
-      this.#counts.set(key, { field, text: Buffer.from(text).toString(), rows: 1, ...own })
+      this.#counts.set(key, {
+        field,
+        text: Buffer.from(text.replaceAll('\0', '')).toString(),
+        rows: 1,
+        ...own,
+      })
     }
   }
 

@@ -50,7 +50,8 @@ export class RefusedFile {
       const own = this.#positions.map((position) => this.#cell(row, position))
       // Cells beyond the header stay, so that the row can be corrected.
       const beyond = row.slice(this.#csv.header.length)
-      const text = csvLines([[...own, reasons, ...beyond]])
+      // The database cannot save a NUL.
+      const text = csvLines([[...own, reasons, ...beyond]]).replaceAll('\0', '')
       this.#lines.push(text)
       this.#letters += text.length
       yield

@@ -527,6 +527,39 @@ describe('422', () => {
     expect((await call(app, 'GET', '/api/imports', { token: tenant.owner })).body.imports).toEqual([])
   })
 
+  it.each([
+    'Ship From',
+    'Ship To',
+    'Equip',
+    'Sell Rate',
+    'Quote Date',
+    'Status',
+    'Load ID',
+    'Customer',
+    'Mode',
+    'Notes',
+  ])('refuses only the row with a NUL in %s, and imports the others', async (column) => {
+    const tenant = await makeTenant(app)
+    const names = [...header.trim().split(','), 'Load ID', 'Customer', 'Mode', 'Notes']
+    const rows = ['Atlanta', 'Macon', 'Augusta'].map((city) =>
+      ['Dallas TX', `${city} GA`, 'Van', '2150', '3/1/2026', 'Won', `L-${city}`, 'Acme', 'FTL', 'none'].map(
+        (cell, at) =>
+          city === 'Macon' && names[at] === column ? `${cell.slice(0, 1)}\0${cell.slice(1)}` : cell,
+      ),
+    )
+    const file = [names, ...rows].map((cells) => cells.join(',')).join('\n')
+    for (const query of ['?dry_run=true', '']) {
+      const { body } = await send(tenant, file, query)
+      const run = await ended(tenant, body.import_id)
+      // A column that is not read refuses no row.
+      expect(run).toMatchObject(
+        column === 'Notes'
+          ? { status: 'done', rows_added: 3 }
+          : { status: 'done', rows_added: 2, rows_refused: 1, refused_rows_saved: 1 },
+      )
+    }
+  })
+
   it('names the line and column of damaged UTF-8', async () => {
     const bytes = Buffer.concat([
       Buffer.from(`${header}"Québec, QC","Lévis, QC",V,1,3/1/2026,Won\n`),
