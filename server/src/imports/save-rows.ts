@@ -49,6 +49,7 @@ export async function saveRows(
     rowsNotApplied: 0,
     rowsOfOtherLoads: 0,
     rowsOfSharedIds: 0,
+    charges: new Map(),
     refused: [],
     outcomes: { won: 0, lost: 0, pending: 0 },
     changes: [],

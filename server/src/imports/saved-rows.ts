@@ -57,6 +57,8 @@ export interface SavedRows {
   /** Rows that count instead of an earlier row of the file with the same id. */
   rowsOfSharedIds: number
   readonly refused: RowError[]
+  /** The lines of refused rows that may be charges of a load, by the id of the load. */
+  readonly charges: Map<string, number>
   /** The outcomes of the accepted rows. */
   readonly outcomes: Record<Outcome, number>
   readonly changes: RowChange[]

@@ -142,9 +142,12 @@ function isRefused(
   { line, after, quote }: Pick<SettledQuote, 'line' | 'after' | 'quote'>,
   { job, rows }: { readonly job: Job; readonly rows: SavedRows },
 ): boolean {
-  const other = otherQuote(saved, quote, job.context.columns, after)
+  const { columns } = job.context
+  const other =
+    otherQuote(saved, quote, columns, after) ?? afterCharge(quote, { charges: rows.charges, columns, after })
   if (other === null) return false
   if (other.isOtherLoad) rows.rowsOfOtherLoads++
+  if (other.isCharge) rows.charges.set(quote.reference ?? '', line)
   refuse(rows, line, other.errors)
   return true
 }
@@ -173,6 +176,8 @@ export function repeatRow(
 interface OtherQuote {
   readonly errors: readonly CellError[]
   readonly isOtherLoad: boolean
+  /** Whether the row may be a charge of its load. */
+  readonly isCharge?: true
 }
 
 /**
@@ -193,12 +198,35 @@ function otherQuote(
   }
   if (sameIds === 'update') return null
   const charge = after === null ? null : chargeLine(saved, quote.reported, { nameOf, after })
-  if (charge !== null) return { errors: [charge], isOtherLoad: false }
+  if (charge !== null) return { errors: [charge], isOtherLoad: false, isCharge: true }
   if (!isOtherLoad(saved, quote)) return null
   const column = nameOf('reference')
   const where = saved.lane_id < 0 ? `line ${after}` : `the quote ${saved.lane_ref}`
   const detail = `${quoted(quote.reference ?? '')} ${otherLoadWords(saved, quote, column, where)}.`
   return { errors: [{ column, detail }], isOtherLoad: true }
+}
+
+/** What a person can do with rows that may be charges. */
+const ofCharges =
+  'If the rows are charges of one load, keep one row with their sum. If the later amount is right, import the file with the map same_ids=update.'
+
+/**
+ * The error of a row of an id of which an earlier row was refused because it may be a charge: then this one may be another charge, also if
+ * its amount is near that of the first row. Null if none was.
+ */
+function afterCharge(
+  { reference }: ImportedQuote,
+  {
+    charges,
+    columns,
+    after,
+  }: Pick<SavedRows, 'charges'> & Pick<SettledQuote, 'after'> & { readonly columns: Columns },
+): OtherQuote | null {
+  const line = after === null || columns.sameIds === 'update' ? undefined : charges.get(reference ?? '')
+  if (line === undefined) return null
+  const column = columns.names.reference ?? 'reference'
+  const detail = `${column} is that of line ${line}, which may be a charge of the load. ${ofCharges}`
+  return { errors: [{ column, detail }], isOtherLoad: false }
 }
 
 /** Two amounts of one load that differ by more than this factor may be two charges of it. */
@@ -238,7 +266,7 @@ function chargeLine(
     if (cents < chargeFactorMax * before && before < chargeFactorMax * cents) continue
     const column = nameOf(field)
     const where = saved.lane_id < 0 ? `line ${after}` : `the quote ${saved.lane_ref}`
-    const detail = `${column} is ${formatDollars(cents)}, and ${formatDollars(before)} before it, in ${where}, with the same ${nameOf('reference')}. If the rows are charges of one load, keep one row with their sum. If the later amount is right, import the file with the map same_ids=update.`
+    const detail = `${column} is ${formatDollars(cents)}, and ${formatDollars(before)} before it, in ${where}, with the same ${nameOf('reference')}. ${ofCharges}`
     return { column, detail }
   }
   return null

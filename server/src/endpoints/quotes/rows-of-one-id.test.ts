@@ -255,6 +255,23 @@ test('charges of a load in rows of their own are asked about, and so is a rate t
   })
 })
 
+test.each([
+  ['2150', '210', '1900'],
+  ['200', '900', '350'],
+  ['900', '200', '850'],
+  ['350', '900', '400', '410'],
+])('no row after a charge of a load changes it: %s, %s, %s', async (first, ...others) => {
+  const tenant = await makeTenant(app)
+  const sent = [first, ...others].map((rate) => ({ ...load, 'Quoted Rate': rate }))
+  for (const added of [1, 0]) {
+    const run = await imported(tenant, sent)
+    expect(run).toMatchObject({ rows_added: added, rows_refused: others.length })
+    expect(await quotesOf(tenant)).toMatchObject([{ quoted_rate: Number(first) }])
+  }
+  const update = await imported(await makeTenant(app), sent, '?map=same_ids%3Dupdate')
+  expect(update).toMatchObject({ rows_updated: others.length, rows_refused: 0 })
+})
+
 test('an undo removes a quote that several rows of its file made', async () => {
   const tenant = await makeTenant(app)
   const run = await imported(tenant, [load, { ...load, 'Quoted Rate': '2300' }])
