@@ -37,6 +37,8 @@ describe('the number of a cell', () => {
     ],
     ...['General', '0', '#,##0.00', '0.0', '@', '[$-409]0', '[Red]0', '0 "loads"', '"ALL IN" 0', '# ?/?'],
     ...['0.00E+00', '$#,##0.0,"K"', '0 "mi"', '', ';;;', '[>9', '"open', '[$'],
+    // The number is the whole amount, and only its form is shorter.
+    ...['0.0,"k"', '#,##0,', '0 "kg"'],
   ])('is plain in the format %s', (format) => {
     expect(shown(format)).toBe('1850.5')
   })
@@ -60,6 +62,11 @@ describe('the number of a cell', () => {
     ['$0.00 "per mile"', '1850.5 per mile'],
     ['"CA$"0.00"/km"', '1850.5 CAD /km'],
     ['0 "km"', '1850.5 km'],
+    ['0.0"%"', '1850.5%'],
+    ['0.0\\%', '1850.5%'],
+    ['0.0"% FSC"', '1850.5%'],
+    ['$0.0"K"', '1850.5k'],
+    ['0.0" thousand"', '1850.5k'],
   ])('says its currency or unit in the format %s', (format, expected) => {
     expect(shown(format)).toBe(expected)
   })

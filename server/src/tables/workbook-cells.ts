@@ -50,26 +50,31 @@ function dateText(days: number, use1904: boolean): string {
 
 /** What must be written after the numbers of a format, because the number alone would mean something else. */
 function unitOf(code: string): string {
-  const { symbols, words } = shownWith(code)
+  const { symbols, words, isScaled } = shownWith(code)
   const currencies = new Set([...symbols.flatMap(currencyOfSymbol), ...currenciesIn(words)])
   // An amount in a format with two currencies is refused by whoever reads it.
   const currency = [...currencies].filter((one) => one !== 'USD').join('/')
   const cents = /¢|\bcents?\b/i.test(words) ? '¢' : ''
   const per = /(\/|\bper) ?[a-z]{1,12}\b/i.exec(words)?.[0] ?? ''
   const distance = per === '' && /\b(kms?|kilomet(er|re)s?)\b/i.test(words) ? 'km' : ''
-  return `${cents}${[currency, per, distance].map((one) => (one === '' ? '' : ` ${one}`)).join('')}`
+  // A percent sign or a k as text does not divide or multiply: 18.5 is shown as 18.5%. After a scale, the number is the whole amount.
+  const percent = words.includes('%') ? '%' : ''
+  const thousands = /\bk\b|thousands?/i.test(words) && !isScaled ? 'k' : ''
+  return `${cents}${percent}${thousands}${[currency, per, distance].map((one) => (one === '' ? '' : ` ${one}`)).join('')}`
 }
 
 /** The symbols in brackets, such as $-1009, and the other text that a format shows beside its numbers. */
-function shownWith(code: string): { readonly symbols: readonly string[]; readonly words: string } {
+function shownWith(code: string) {
   const symbols: string[] = []
   let words = ''
+  let isScaled = false
   for (const { type, value } of tokensOf(code)) {
+    if (type === 'SCALE') isScaled = true
     if (type === 'LOCALE') symbols.push(value)
     else if (textTokens.has(type)) words += value
     else if (!digitTokens.has(type)) words += ' '
   }
-  return { symbols, words }
+  return { symbols, words, isScaled }
 }
 
 const textTokens = new Set(['STRING', 'CHAR', 'ESCAPED', 'CURRENCY', 'SPACE', 'SLASH'])
