@@ -234,16 +234,18 @@ export interface DateNumbers {
   readonly isDotted: boolean
   /** The date without its time of day. */
   readonly date: string
+  /** Its two or four digits; null for a date without a year. */
+  readonly year: string | null
 }
 
-/** @example dateNumbers('3/1/2026 2:30 PM') // { one: 3, other: 1, isDotted: false, date: '3/1/2026' } */
+/** @example dateNumbers('3/1/2026 2:30 PM') // { one: 3, other: 1, isDotted: false, date: '3/1/2026', year: '2026' } */
 export function dateNumbers(text: string): DateNumbers | null {
   const [, one, mark, other, year] = numbersForm.exec(text) ?? []
   if (year !== undefined) {
     const date = [one, other, year].join(mark)
-    return { one: Number(one), other: Number(other), isDotted: mark === '.', date }
+    return { one: Number(one), other: Number(other), isDotted: mark === '.', date, year }
   }
   const [, first, second] = withoutYear.exec(text) ?? []
   if (first === undefined) return null
-  return { one: Number(first), other: Number(second), isDotted: false, date: text }
+  return { one: Number(first), other: Number(second), isDotted: false, date: text, year: null }
 }

@@ -106,9 +106,49 @@ describe('the order of a column', () => {
 it('a column whose dates need both orders is refused, with both lines', () => {
   const { seen } = column('Quote Date', ['3/1/2026', '1/25/2026', '2026-01-01', '26/1/2026'])
   expect(orderConflict('Quote Date', seen)).toEqual({
+    of: 'order',
     line: 5,
     detail:
       'The dates of Quote Date must all be day first, or all be month first: 1/25/2026 on line 3 can only be month first, and 26/1/2026 on line 5 can only be day first. Correct one of them, or write the dates as 2026-03-01.',
+  })
+})
+
+describe('dates with two digits of their year', () => {
+  const conflict = (dates: readonly string[], chosen: DateOrder | null = null) =>
+    orderConflict('Quoted', column('Quoted', dates).seen, chosen)
+
+  it('are refused if they seem to begin with it, unless a person says that they are day first', () => {
+    const dates = ['26-03-15', '26-03-02']
+    expect(conflict(dates)).toEqual({
+      of: 'years',
+      line: 3,
+      detail:
+        'The dates of Quoted must have years of four digits: 26-03-02 on line 3 may be March 2, 2026 or March 26, 2002. Write the dates as 2026-03-01, or if they are day first, state dates=day_first.',
+    })
+    expect(conflict(dates, 'day_first')).toBeNull()
+    expect(conflict(['25-03-26', '26-03-25', '3-4-26'])).toBeNull()
+  })
+
+  test.each([
+    ['the year', true],
+    ['the day', false],
+  ])('are refused if they begin with %s: %s, whatever the days of a month', (_, isYearFirst) => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.integer({ min: isYearFirst ? 1 : 13, max: 28 }), { minLength: 2, maxLength: 20 }),
+        fc.integer({ min: 13, max: 31 }),
+        fc.integer({ min: 1, max: 12 }),
+        fc.constantFrom('/', '-', '.'),
+        (days, year, month, mark) => {
+          const cells = days.map((day) =>
+            (isYearFirst ? [year, month, day] : [day, month, year])
+              .map((part) => String(part).padStart(2, '0'))
+              .join(mark),
+          )
+          expect(conflict(cells)?.of).toBe(isYearFirst ? 'years' : undefined)
+        },
+      ),
+    )
   })
 })
 

@@ -18,6 +18,15 @@ export interface SeenDates {
   example: string | null
   /** Whether each date that can be read in both orders has dots. */
   isDotted: boolean
+  /** What the dates show if each may begin with two digits of its year, as 26-03-02 does; null if one of them does not. */
+  twoDigits: TwoDigitDates | null
+}
+
+interface TwoDigitDates {
+  readonly firsts: Set<number>
+  readonly lasts: Set<number>
+  /** The first date, or the first one that ends with no likely year. */
+  example: SeenDate | null
 }
 
 export const noDates = (): SeenDates => ({
@@ -25,13 +34,42 @@ export const noDates = (): SeenDates => ({
   day_first: null,
   example: null,
   isDotted: true,
+  twoDigits: { firsts: new Set(), lasts: new Set(), example: null },
 })
+
+/** Years of loads by their last two digits, which no month has: 2013 to 2039. */
+const isLikelyYear = (digits: number) => digits >= 13 && digits <= 39
+/** A year this much later than the other one is the likelier year of a load. */
+const laterYears = 4
+
+/**
+ * The date that shows that the dates of a column begin with their years: some would end with an unlikely year, or they would have more
+ * years than days, or a year long ago. Null if they do not.
+ */
+function yearFirst({ twoDigits }: SeenDates): SeenDate | null {
+  if (twoDigits === null) return null
+  const { firsts, lasts, example } = twoDigits
+  const isOlder = Math.max(...firsts) - Math.max(...lasts) >= laterYears
+  const areYears =
+    ![...lasts].every(isLikelyYear) || firsts.size < lasts.size || (firsts.size === lasts.size && isOlder)
+  return areYears ? example : null
+}
 
 /** Adds the date of a cell to what its column shows. */
 export function seeDate(seen: SeenDates, text: string, line: number): void {
   const numbers = dateNumbers(text)
   if (numbers === null) return
-  const { one, other, isDotted, date } = numbers
+  const { one, other, isDotted, date, year } = numbers
+  const last = year?.length === 2 ? Number(year) : null
+  if (last === null || !isLikelyYear(one) || other > 12 || last < 1 || last > 31) seen.twoDigits = null
+  else if (seen.twoDigits !== null) {
+    const { firsts, lasts, example } = seen.twoDigits
+    if (example === null || ([...lasts].every(isLikelyYear) && !isLikelyYear(last))) {
+      seen.twoDigits.example = { line, date }
+    }
+    firsts.add(one)
+    lasts.add(last)
+  }
   const canBe = (month: number, day: number) => month >= 1 && month <= 12 && day >= 1 && day <= 31
   const [monthFirst, dayFirst] = [canBe(one, other), canBe(other, one)]
   if (monthFirst && dayFirst) {
@@ -42,14 +80,42 @@ export function seeDate(seen: SeenDates, text: string, line: number): void {
   else if (dayFirst) seen.day_first ??= { line, date }
 }
 
-/** Why a column cannot be read: one date needs one order, and another date the other one. Null if it can. */
-export function orderConflict(name: string, seen: SeenDates): { detail: string; line: number } | null {
+export interface OrderConflict {
+  /** `years`: it is not known which numbers are the years. */
+  readonly of: 'order' | 'years'
+  readonly line: number
+  readonly detail: string
+}
+
+/**
+ * Why a column cannot be read: one date needs one order, and another date the other one, or its dates seem to begin with
+ * their years. Null if it can.
+ *
+ * @param chosen the order that a person chose; absent for files for which none can be chosen
+ */
+export function orderConflict(
+  name: string,
+  seen: SeenDates,
+  chosen?: DateOrder | null,
+): OrderConflict | null {
   const { month_first: month, day_first: day } = seen
+  const beginning = chosen === 'day_first' ? null : yearFirst(seen)
+  if (beginning !== null) {
+    const { line, date } = beginning
+    const [year = '', other = '', last = ''] = date.split(/[-/.]/)
+    const ways = [`20${year}-${other}-${last}`, `20${last}-${other}-${year}`].map((one) => dayInWords(one))
+    return {
+      of: 'years',
+      line,
+      detail: `The dates of ${name} must have years of four digits: ${date} on line ${line} may be ${ways.join(' or ')}. Write the dates as 2026-03-01${chosen === undefined ? '' : ', or if they are day first, state dates=day_first'}.`,
+    }
+  }
   if (month === null || day === null) return null
   const [first, second] = month.line <= day.line ? [month, day] : [day, month]
   const words = (one: SeenDate) =>
     `${one.date} on line ${one.line} can only be ${one === day ? 'day first' : 'month first'}`
   return {
+    of: 'order',
     line: second.line,
     detail: `The dates of ${name} must all be day first, or all be month first: ${words(first)}, and ${words(second)}. Correct one of them, or write the dates as 2026-03-01.`,
   }
@@ -147,7 +213,7 @@ export function orderNote({ name, seen, order, because, column }: ColumnOrder): 
 }
 
 /** A date in words, in the order in which it is read. @example dayInWords('3/1/2026', 'day_first') // '3 January 2026' */
-function dayInWords(date: string, order: DateOrder): string {
+function dayInWords(date: string, order: DateOrder = 'month_first'): string {
   const day = wholeDate(date, order)
   if (day === null) return date
   const form = new Intl.DateTimeFormat(order === 'day_first' ? 'en-GB' : 'en-US', {

@@ -26,6 +26,7 @@ export {
 } from './currency-words.ts'
 export {
   type DateReader,
+  dateNumbers,
   dateReader,
   type FileTime,
   monthOf,

@@ -43,6 +43,6 @@ export function marketDates(
   return {
     readers: { as_of: readers[0] ?? fallback, valid_until: readers[1] ?? fallback },
     notes: notes.map(orderNote),
-    conflicts: columns.flatMap(({ name, seen }) => orderConflict(name, seen)?.detail ?? []),
+    conflicts: columns.flatMap(({ name, seen }) => orderConflict(name, seen, choice.chosen)?.detail ?? []),
   }
 }

@@ -517,3 +517,18 @@ test('a column in another currency is an error of its cells, until it is left ou
   expect(pasted(text).rows.map(({ errors }) => errors.map(({ column }) => column))).toEqual([[3], []])
   expect(pasted(text, { chosen: [{ column: 3, field: null }] }).rows[0]?.errors).toEqual([])
 })
+
+test.each(['26-12-05', '26/12/05', '26.12.05'])('%s may be two days, so it is an error of its row', (day) => {
+  const text = `Origin\tDest\tEquip\tRate\tPickup\nDallas, TX\tAtlanta, GA\tV\t2150\t${day}\nDallas, TX\tMacon, GA\tV\t2150\t`
+  const { rows, understood } = pasted(text)
+  expect(rows.map(({ quote }) => quote.pickup_date)).toEqual([undefined, undefined])
+  expect(rows.map(({ errors }) => errors.map(({ column }) => column))).toEqual([[5], []])
+  expect(understood).toMatchObject([
+    {
+      code: 'date_order',
+      detail: expect.stringContaining('December 5, 2026 or December 26, 2005') as string,
+    },
+  ])
+  const dates = { timeZone: 'UTC', order: 'month_first', chosen: 'day_first' } as const
+  expect(pasted(text, { dates }).rows[0]?.quote.pickup_date).toBe('2005-12-26')
+})

@@ -11,7 +11,9 @@ import { nearestSpellings } from '#geography/nearest-spellings.ts'
 import { readAnyPlace, readPlaceParts } from '#geography/read-place.ts'
 import {
   cellText,
+  type DateReader,
   dateColumns,
+  dateNumbers,
   guessedInPastes,
   headerNames,
   isCurrency,
@@ -321,19 +323,31 @@ function pickupDates(
 ) {
   const seen = noDates()
   for (const { cells, line } of rows) seeDate(seen, cells[at] ?? '', line)
-  const conflict = orderConflict(name, seen)
+  const conflict = orderConflict(name, seen, chosen)
   const shown = conflict === null ? seen : { ...seen, month_first: null, day_first: null }
   const clock = new LocalClock(timeZone)
   const { readers, notes } = dateColumns([{ name, seen: shown }], { chosen, setting: order }, clock)
   const note = { code: 'date_order' as const, column: name, detail: conflict?.detail ?? '', choices: [] }
   return {
-    reader: readers[0] ?? utcDates,
+  const reader = readers[0] ?? utcDates
+    reader: conflict?.of === 'years' ? withoutShortYears(reader) : reader,
     notes: [...(conflict === null ? [] : [note]), ...notes.map(orderNote)],
     clock,
   }
 }
 
 /** How pasted rows are read. */
+/** Refuses dates such as 26-03-02, because it is not known which of their numbers is the year. */
+function withoutShortYears(reader: DateReader): DateReader {
+  return {
+    ...reader,
+    dayNear: (text, now) =>
+      dateNumbers(text)?.year?.length === 2
+        ? { wrong: 'a date with a year of four digits, such as 2026-03-01' }
+        : reader.dayNear(text, now),
+  }
+}
+
 export interface PasteReading {
   /** Epoch milliseconds: a pickup day without a year is the nearest one. */
   readonly now: number

@@ -54,7 +54,10 @@ export async function seeFile(csv: TableFile, columns: Columns): Promise<SeenInF
       const id = idColumn === undefined ? null : idOfQuote(new RowReader(cells, context))
       if (id !== null) ids.add(id, line)
     }
-    refuseConflict(fields.filter(({ field }) => field !== 'updated_at'))
+    refuseConflict(
+      fields.filter(({ field }) => field !== 'updated_at'),
+      columns.dates,
+    )
     // Requests run before the next piece.
     await setImmediate()
   }
@@ -70,9 +73,12 @@ const idOfQuote = (row: RowReader) => (row.text('lane_ref') === null || hasPlace
 const isTooWide = (cells: readonly string[], width: number) =>
   cells.length > width && cells.slice(width).some((cell) => cell.trim() !== '')
 
-function refuseConflict(fields: readonly { readonly name: string; readonly seen: SeenDates }[]): void {
+function refuseConflict(
+  fields: readonly { readonly name: string; readonly seen: SeenDates }[],
+  chosen: Columns['dates'],
+): void {
   const problems = fields.flatMap(({ name, seen }) => {
-    const conflict = orderConflict(name, seen)
+    const conflict = orderConflict(name, seen, chosen)
     return conflict === null
       ? []
       : [{ code: 'file' as const, row: conflict.line, column: name, detail: conflict.detail }]
