@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { finished } from '#engine/steps.ts'
 import { readColumns } from './columns.ts'
 import { openImport } from './open-import.ts'
+import { readPasted } from './pasted-quotes.ts'
 import { FileIds, sharedIdNotes } from './shared-ids.ts'
 
 const numbers = (count: number, of: (nth: number) => number | string) =>
@@ -35,6 +37,99 @@ it.each([
   ['a column with the name of its field', 'quoted_rate', numbers(20, (nth) => 2100 + nth)],
 ])('%s are not in doubt', async (_, name, cells) => {
   expect((await opened(name, cells)).doubts).toEqual([])
+})
+
+/** Opens a file with these amounts and fuel charges. */
+const withFuel = (
+  { rates, fuel }: { readonly rates: string; readonly fuel: string },
+  cells: readonly (readonly [string, string])[],
+  map?: string,
+) => {
+  const amounts = cells.map(([rate, charge]) =>
+    rates
+      .split(',')
+      .map(() => rate)
+      .concat(charge),
+  )
+  const rows = amounts.map((of) => `"Dallas, TX","Atlanta, GA",V,2026-03-01,"${of.join('","')}"\n`)
+  const head = `Origin,Destination,Equipment,Quote Date,${rates},${fuel}\n`
+  return openImport([Buffer.from(head + rows.join(''))], map)
+}
+const fuelColumns = [
+  { rates: 'Linehaul', fuel: 'FSC', field: 'customer_fuel' },
+  { rates: 'Quoted Rate', fuel: 'Quoted FSC', field: 'quoted_fuel' },
+  { rates: 'Sell,Carrier Pay', fuel: 'Carrier Fuel', field: 'truck_fuel' },
+]
+
+describe.each(fuelColumns)('fuel charges in $fuel', (names) => {
+  it.each([
+    ['equal', [['1800', '18.5']]],
+    [
+      'various',
+      [
+        ['$1,800.00', '18.5'],
+        ['1500', '19'],
+        ['2,200', '19.25'],
+        ['900', '0'],
+        ['', '20'],
+      ],
+    ],
+    [
+      'with a short load',
+      [
+        ['1800', '22'],
+        ['1500', '22'],
+        ['300', '22'],
+      ],
+    ],
+  ] as const)('that look like percentages are asked about: %s', async (_, cells) => {
+    await expect(withFuel(names, cells)).rejects.toThrow(
+      `The column "${names.fuel}" would be ${names.field}, but its cells look like percentages: ${cells[0][1]}`,
+    )
+    const { doubts } = await withFuel(names, cells, `${names.field}=${names.fuel}`)
+    expect(doubts).toMatchObject([{ code: 'content', column: names.fuel }])
+  })
+
+  it.each([
+    [
+      'dollars',
+      [
+        ['1800', '350'],
+        ['1500', '300'],
+      ],
+    ],
+    [
+      'a small one among dollars',
+      [
+        ['1800', '350'],
+        ['1500', '12'],
+      ],
+    ],
+    [
+      'of short loads',
+      [
+        ['250', '22'],
+        ['300', '35'],
+      ],
+    ],
+    [
+      'none',
+      [
+        ['1800', '0'],
+        ['1500', ''],
+      ],
+    ],
+  ] as const)('are not in doubt: %s', async (_, cells) => {
+    expect((await withFuel(names, cells)).doubts).toEqual([])
+  })
+})
+
+it('pasted fuel charges that look like percentages are named', () => {
+  const rows = 'Origin\tDest\tEquip\tRate\tFSC\nDallas, TX\tAtlanta, GA\tVan\t1800\t18.5'
+  const dates = { order: 'month_first', timeZone: 'UTC', chosen: null } as const
+  const reading = { now: Date.UTC(2026, 10, 24), assumed: 'all_in', dates } as const
+  expect(finished(readPasted(rows, reading)).understood).toMatchObject([{ code: 'content' }])
+  expect(finished(readPasted(rows.replace('18.5', '350'), reading)).understood).toEqual([])
 })
 
 it.each([

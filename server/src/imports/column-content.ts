@@ -6,7 +6,10 @@ import {
   type ImportFieldName,
   isCurrency,
   quoted,
+  readMoney,
+  roundedAmount,
   shortened,
+  statedAmount,
 } from '../csv/index.ts'
 import { ImportFileError, type TableFile, tablePieces } from '../tables/index.ts'
 import type { Columns } from './columns.ts'
@@ -33,43 +36,117 @@ export function countsLikeIds(cells: readonly string[]): boolean {
   return steps.every((step) => step >= 1 && step <= max) || steps.every((step) => step <= -1 && step >= -max)
 }
 
+/** The most of a percentage, and of its share of an amount in dollars. Fuel charges of most loads are above one of them. */
+const [percentMax, percentShareMax] = [100, 0.05] as const
+const fuelFields = ['quoted_fuel', 'customer_fuel', 'truck_fuel'] as const
+const rateFields = ['quoted_rate', 'customer_rate', 'truck_cost'] as const
+
+/** Dollars; null for a cell without an amount above 0. */
+function dollarsOf(cell: string | undefined): number | null {
+  const read = readMoney(roundedAmount(statedAmount(cellText(cell) ?? '').text))
+  return 'value' in read && read.value > 0 ? read.value / 100 : null
+}
+
 /**
- * The columns of amounts whose cells look like ids, by the first rows. A column with the name of its field is not in doubt.
+ * The cells of a column of fuel charges, if they look like percentages without their sign: none is larger than one, and most are a small
+ * part of the amount in their row.
+ *
+ * @example percentsOf([['1800', '18.5'], ['1500', '18.5']], 1, [0]) // ['18.5', '18.5']
+ */
+function percentsOf(rows: Rows, fuelAt: number, amountsAt: readonly number[]): string[] {
+  const charges = rows.flatMap((cells) => {
+    const fuel = dollarsOf(cells[fuelAt])
+    const amount = Math.max(...amountsAt.map((at) => dollarsOf(cells[at]) ?? 0))
+    return fuel === null || amount === 0 ? [] : [{ cell: cellText(cells[fuelAt]) ?? '', fuel, amount }]
+  })
+  const small = charges.filter(({ fuel, amount }) => fuel <= percentShareMax * amount)
+  const arePercents = charges.every(({ fuel }) => fuel <= percentMax) && small.length * 2 > charges.length
+  // Less than a dollar is refused by row, as a charge per mile.
+  return arePercents && small.some(({ fuel }) => fuel >= 1) ? charges.map(({ cell }) => cell) : []
+}
+
+interface Doubt {
+  readonly field: ImportFieldName
+  readonly name: string
+  readonly detail: string
+  /** What a person can do, for a column that was found by its name. */
+  readonly remedy: string
+  /** What the map chooses instead, for a column that the map chooses. */
+  readonly otherwise: string
+}
+
+type NamedColumns = Pick<Columns, 'names' | 'positions'>
+
+function doubtOfIds([field, name]: readonly [ImportFieldName, string], rows: Rows, at: number): Doubt[] {
+  const cells = rows.flatMap((one) => cellText(one[at]) ?? [])
+  if (!countsLikeIds(cells)) return []
+  return [
+    {
+      field,
+      name,
+      detail: `its cells look like ids: ${cells.slice(0, 3).join(', ')}, each next to the one before`,
+      remedy: `If they are ids, use the map reference=${name},${field}=COLUMN with the column of the amounts; if they are amounts, use the map ${field}=${name}.`,
+      otherwise: `If they are ids, choose another column for ${field}.`,
+    },
+  ]
+}
+
+/** The columns of fuel charges whose cells look like percentages. */
+export function doubtsOfPercents(rows: Rows, { names, positions }: NamedColumns): Doubt[] {
+  const amountsAt = rateFields.flatMap((field) => positions[field] ?? [])
+  return fuelFields.flatMap((field) => {
+    const [name, at] = [names[field], positions[field]]
+    if (name === undefined || at === undefined || amountsAt.length === 0) return []
+    const cells = percentsOf(rows, at, amountsAt)
+    if (cells.length === 0) return []
+    return [
+      {
+        field,
+        name,
+        detail: `its cells look like percentages: ${cells.slice(0, 3).join(', ')}, and fuel charges are dollars per load`,
+        remedy: `If they are percentages, convert them, or leave the column out with the map ${field}=; if they are dollars, use the map ${field}=${name}.`,
+        otherwise: 'If they are percentages, convert them, or leave the column out.',
+      },
+    ]
+  })
+}
+
+/**
+ * The columns of amounts whose cells look like ids or percentages, by the first rows. A column with the name of its field is not in doubt.
  *
  * @returns sentences for columns that the map chooses, because the person who chose them may not have looked at their cells
  * @throws ImportFileError about columns that were found by their names
  */
-export function amountsLikeIds(
+export function doubtedAmounts(
   rows: Rows,
   { headerLine }: Pick<TableFile, 'headerLine'>,
   columns: Columns,
 ): ImportNote[] {
-  const fields = (Object.entries(columns.names) as [ImportFieldName, string][]).filter(
-    ([field, name]) => amountFields.has(field) && foldedHeader(name) !== foldedHeader(field),
+  const named = (Object.entries(columns.names) as [ImportFieldName, string][]).filter(([field]) =>
+    amountFields.has(field),
   )
-  const doubts = fields.flatMap(([field, name]) => {
-    const position = columns.positions[field] ?? 0
-    const cells = rows.flatMap((one) => cellText(one[position]) ?? [])
-    const detail = `its cells look like ids: ${cells.slice(0, 3).join(', ')}, each next to the one before`
-    return countsLikeIds(cells) ? [{ field, name, detail }] : []
-  })
+  const doubts = [
+    ...named.flatMap((one) => doubtOfIds(one, rows, columns.positions[one[0]] ?? 0)),
+    ...doubtsOfPercents(rows, columns),
+  ].filter(({ field, name }) => foldedHeader(name) !== foldedHeader(field))
   const unasked = doubts.filter(({ field }) => !columns.chosen.has(field))
   if (unasked.length > 0) {
     throw new ImportFileError(
-      unasked.map(({ field, name, detail }) => ({
+      unasked.map(({ field, name, detail, remedy }) => ({
         code: 'header',
         row: headerLine,
         column: shortened(name),
-        detail: `The column ${quoted(name)} would be ${field}, but ${detail}. If they are ids, use the map reference=${name},${field}=COLUMN with the column of the amounts; if they are amounts, use the map ${field}=${name}.`,
+        detail: `The column ${quoted(name)} would be ${field}, but ${detail}. ${remedy}`,
       })),
     )
   }
-  return doubts.map(({ field, name, detail }) => ({
-    code: 'content',
-    column: name,
-    detail: `${name} is read as ${field}, but ${detail}. If they are ids, choose another column for ${field}.`,
-    choices: [],
-  }))
+  return doubts.map(doubtNote)
+}
+
+/** A doubt about a column as a sentence of an import. */
+export function doubtNote({ field, name, detail, otherwise }: Doubt): ImportNote {
+  const words = `${name} is read as ${field}, but ${detail}. ${otherwise}`
+  return { code: 'content', column: name, detail: words, choices: [] }
 }
 
 /**

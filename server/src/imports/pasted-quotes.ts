@@ -30,6 +30,7 @@ import {
   utcDates,
 } from '../csv/index.ts'
 import { type LeftOutRow, type Line, leftOutOf, otherHeader, textRows } from '../tables/index.ts'
+import { doubtNote, doubtsOfPercents } from './column-content.ts'
 import { type DateSettings, orderNote } from './file-dates.ts'
 import { addLeftOut, linesNotes, noneLeftOut } from './import-notes.ts'
 import { knownCells } from './known-cells.ts'
@@ -328,15 +329,14 @@ function pickupDates(
   const clock = new LocalClock(timeZone)
   const { readers, notes } = dateColumns([{ name, seen: shown }], { chosen, setting: order }, clock)
   const note = { code: 'date_order' as const, column: name, detail: conflict?.detail ?? '', choices: [] }
-  return {
   const reader = readers[0] ?? utcDates
+  return {
     reader: conflict?.of === 'years' ? withoutShortYears(reader) : reader,
     notes: [...(conflict === null ? [] : [note]), ...notes.map(orderNote)],
     clock,
   }
 }
 
-/** How pasted rows are read. */
 /** Refuses dates such as 26-03-02, because it is not known which of their numbers is the year. */
 function withoutShortYears(reader: DateReader): DateReader {
   return {
@@ -348,6 +348,7 @@ function withoutShortYears(reader: DateReader): DateReader {
   }
 }
 
+/** How pasted rows are read. */
 export interface PasteReading {
   /** Epoch milliseconds: a pickup day without a year is the nearest one. */
   readonly now: number
@@ -467,7 +468,9 @@ function* readRows(
     yield
   }
   yield* spellings.lookUp()
-  return { read, notes }
+  const cells = rows.map((row) => row.cells)
+  const doubts = doubtsOfPercents(cells, context.columns).map(doubtNote)
+  return { read, notes: [...notes, ...doubts] }
 }
 
 /** The recognized fields with those that a person chose. A field has one column, so the recognized one gives way. */
