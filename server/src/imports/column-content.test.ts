@@ -124,6 +124,36 @@ describe.each(fuelColumns)('fuel charges in $fuel', (names) => {
   })
 })
 
+describe('a column that may say what became of the quotes, and is not read', () => {
+  const notesOf = async (name: string, cells: readonly string[], map?: string, more = '') => {
+    const rows = cells.map(
+      (cell) => `"Dallas, TX","Atlanta, GA",V,2026-03-01,1850,${cell}${more && ',Won'}\n`,
+    )
+    const head = `Origin,Destination,Equipment,Quote Date,Quoted Rate,${name}${more && ',Status'}\n`
+    return (await openImport([Buffer.from(head + rows.join(''))], map)).doubts
+  }
+
+  it.each([
+    ['Cancelled', 'cancelled', ['', 'Y']],
+    ['Load was canceled', 'cancelled', ['N']],
+    ['Void?', 'cancelled', ['x']],
+    ['Deal Stage', 'outcome', ['Closed Won', '']],
+  ])('%s is named, unless the map says whether it is %s', async (name, field, cells) => {
+    expect(await notesOf(name, cells)).toMatchObject([
+      { code: 'columns', column: name, choices: [{ map: `${field}=#6` }] },
+    ])
+    for (const map of [`${field}=`, `${field}=#6`]) expect(await notesOf(name, cells, map)).toEqual([])
+  })
+
+  it.each([
+    ['without cells', 'Cancelled', ['', 'N/A'], ''],
+    ['beside the outcome', 'Deal Stage', ['Closed Won'], 'Status'],
+    ['with a day', 'Cancelled On', ['2026-03-02'], ''],
+  ])('is not named %s', async (_, name, cells, more) => {
+    expect(await notesOf(name, cells, undefined, more)).toEqual([])
+  })
+})
+
 it('pasted fuel charges that look like percentages are named', () => {
   const rows = 'Origin\tDest\tEquip\tRate\tFSC\nDallas, TX\tAtlanta, GA\tVan\t1800\t18.5'
   const dates = { order: 'month_first', timeZone: 'UTC', chosen: null } as const

@@ -10,6 +10,7 @@ import {
   roundedAmount,
   shortened,
   statedAmount,
+  statusLike,
 } from '../csv/index.ts'
 import { ImportFileError, type TableFile, tablePieces } from '../tables/index.ts'
 import type { Columns } from './columns.ts'
@@ -148,6 +149,38 @@ export function doubtNote({ field, name, detail, otherwise }: Doubt): ImportNote
   const words = `${name} is read as ${field}, but ${detail}. ${otherwise}`
   return { code: 'content', column: name, detail: words, choices: [] }
 }
+
+/**
+ * Sentences about columns that are not read and may say what became of the quotes: with them, quotes that were cancelled count as they
+ * would not.
+ */
+export function unreadStatuses(
+  rows: Rows,
+  { header }: Pick<TableFile, 'header'>,
+  columns: Columns,
+): ImportNote[] {
+  const read = new Set(Object.values(columns.positions))
+  return header.flatMap((name, at) => {
+    const field = read.has(at) ? null : statusLike(name)
+    // The map can say that the field is not read.
+    if (field === null || columns.names[field] !== undefined || columns.chosen.has(field)) return []
+    if (!rows.some((cells) => givenText(cells[at], 'name') !== null)) return []
+    const [what, detail] = unreadWords[field]
+    return [
+      {
+        code: 'columns' as const,
+        column: name,
+        detail: `${shortened(name)} is not read. If it says ${what}, choose it for ${field}.`,
+        choices: [{ map: `${field}=#${at + 1}`, detail }],
+      },
+    ]
+  })
+}
+
+const unreadWords = {
+  cancelled: ['which loads were cancelled', 'Rows with yes are left out.'],
+  outcome: ['which quotes were won or lost', 'Its words are the outcomes.'],
+} as const
 
 /**
  * Refuses a file with a column of currencies whose name is not known: its amounts would be stored in US dollars.
