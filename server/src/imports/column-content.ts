@@ -66,6 +66,26 @@ function percentsOf(rows: Rows, fuelAt: number, amountsAt: readonly number[]): s
   return arePercents && small.some(({ fuel }) => fuel >= 1) ? charges.map(({ cell }) => cell) : []
 }
 
+/** Why a column of fuel charges is in doubt, by the cells of rows and the columns of the amounts; null if it is not. */
+function percentDetail(rows: Rows, fuelAt: number, amountsAt: readonly number[]): string | null {
+  const cells = percentsOf(rows, fuelAt, amountsAt)
+  return cells.length === 0
+    ? null
+    : `its cells look like percentages: ${cells.slice(0, 3).join(', ')}, and fuel charges are dollars per load`
+}
+
+const percentRemedy = 'If they are percentages, convert them, or leave the column out.'
+
+/** As the doubt about a column of fuel charges of a file of quotes, in a sentence for a file of market rates. */
+export function percentNote(
+  rows: Rows,
+  name: string,
+  { fuelAt, amountsAt }: { readonly fuelAt: number; readonly amountsAt: readonly number[] },
+): string | null {
+  const detail = percentDetail(rows, fuelAt, amountsAt)
+  return detail === null ? null : `${shortened(name)} is read as fuel, but ${detail}. ${percentRemedy}`
+}
+
 interface Doubt {
   readonly field: ImportFieldName
   readonly name: string
@@ -98,15 +118,15 @@ export function doubtsOfPercents(rows: Rows, { names, positions }: NamedColumns)
   return fuelFields.flatMap((field) => {
     const [name, at] = [names[field], positions[field]]
     if (name === undefined || at === undefined || amountsAt.length === 0) return []
-    const cells = percentsOf(rows, at, amountsAt)
-    if (cells.length === 0) return []
+    const detail = percentDetail(rows, at, amountsAt)
+    if (detail === null) return []
     return [
       {
         field,
         name,
-        detail: `its cells look like percentages: ${cells.slice(0, 3).join(', ')}, and fuel charges are dollars per load`,
+        detail,
         remedy: `If they are percentages, convert them, or leave the column out with the map ${field}=; if they are dollars, use the map ${field}=${name}.`,
-        otherwise: 'If they are percentages, convert them, or leave the column out.',
+        otherwise: percentRemedy,
       },
     ]
   })

@@ -56,6 +56,25 @@ test('a column of currencies with an unknown name is asked about', async () => {
   expect((await items(of('Ccy'))).map(({ currency }) => currency)).toEqual(['USD', 'CAD'])
 })
 
+test.each([
+  ['Linehaul', 'Fuel Surcharge', '1960', '18.5', true],
+  ['Linehaul', 'Fuel Surcharge', '1960', '328', false],
+  ['Linehaul', 'Fuel', '310', '28.50', false],
+  ['Linehaul RPM', 'Fuel RPM', '2.45', '0.42', false],
+])(
+  '%s with %s of %s and %s: a fuel charge that looks like a percentage is named',
+  async (rate, fuel, ...amounts) => {
+    const [linehaul, charge, isNamed] = amounts
+    const text = `Origin,Destination,Equipment,Miles,${rate},${fuel}\nDallas TX,Atlanta GA,V,781,${linehaul},${charge}`
+    const { understood } = await read(text)
+    expect(understood.filter(({ code }) => code === 'content').map(({ detail }) => detail)).toEqual(
+      isNamed
+        ? [expect.stringContaining(`${fuel} is read as fuel, but its cells look like percentages: 18.5`)]
+        : [],
+    )
+  },
+)
+
 describe('the output of a DAT multi-lane request', () => {
   const perMile = multiLane([
     `${dallas},VAN,800,2.11,1.875,2.4,0.38,15,20 - 3 Digit,14,63,,,2.6,2.3,2.9,0.38,240`,

@@ -5,7 +5,7 @@ import type { Steps } from '#engine/steps.ts'
 import { cellText, currencyWords, type MarketFileField, quoted, shortened } from '../csv/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { type FileBytes, type Line, readTable, refused } from '../tables/index.ts'
-import { currencyColumn } from './column-content.ts'
+import { currencyColumn, percentNote } from './column-content.ts'
 import { currencyAbove } from './column-terms.ts'
 import type { DateSettings } from './file-dates.ts'
 import type { CellSettings } from './file-settings.ts'
@@ -115,6 +115,7 @@ function* readInSteps(
       ...chosen.notes.map((detail) => noteOf('columns', detail)),
       ...dates.notes,
       ...unitNotes(rateLines, read).map((detail) => noteOf('unit', detail)),
+      ...percentNotes(rateLines, read).map((detail) => noteOf('content', detail)),
       ...currencyNotes(read).map((detail) => noteOf('currency', detail)),
       ...listed(numbers([...text, ...leftOut].sort((one, other) => one.line - other.line)), 'text or totals'),
       ...listed(numbers(without), 'without a rate'),
@@ -292,6 +293,16 @@ function currencyNotes({ header, chosen, above }: Reading): string[] {
   )
   if (named.length > 0 || above == null) return named
   return [`Rates: ${currencyWords(above)}, because a line above the header says so.`]
+}
+
+function percentNotes(lines: readonly RateLine[], { header, chosen, defaults }: Reading): string[] {
+  const rows = lines.map(({ cells }) => cells)
+  return chosen.rates.flatMap((of) => {
+    const fuelAt = of.at.get('fuel')
+    if (fuelAt === undefined || isPerMile('fuel', of, defaults) || isPerMile('mid', of, defaults)) return []
+    const amountsAt = (['low', 'mid', 'high'] as const).flatMap((field) => of.at.get(field) ?? [])
+    return percentNote(rows, header[fuelAt] ?? '', { fuelAt, amountsAt }) ?? []
+  })
 }
 
 function unitNotes(lines: readonly RateLine[], { header, chosen, defaults }: Reading): string[] {
