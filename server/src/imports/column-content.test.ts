@@ -124,6 +124,24 @@ describe.each(fuelColumns)('fuel charges in $fuel', (names) => {
   })
 })
 
+it.each([
+  [['1', '2', '3'], undefined, 'Status: 1 is read as won, but the column has other numbers, such as 2, 3.'],
+  [['0', '1', '10', ''], undefined, 'Status: 1 is read as won and 0 is read as lost, but'],
+  [['1', '0', '1'], undefined, null],
+  [['2', '3'], undefined, null],
+  [['Won', '2'], undefined, null],
+  [['1', '2'], 'outcome:1=pending', null],
+])('outcomes %j with the map %s may be codes: %s', async (cells, map, detail) => {
+  const rows = cells.map((cell) => `"Dallas, TX","Atlanta, GA",V,2026-03-01,1850,${cell}\n`)
+  const head = 'Origin,Destination,Equipment,Quote Date,Quoted Rate,Status\n'
+  const { doubts } = await openImport([Buffer.from(head + rows.join(''))], map)
+  expect(doubts).toEqual(
+    detail === null
+      ? []
+      : [{ code: 'words', column: 'Status', detail: expect.stringContaining(detail) as string, choices: [] }],
+  )
+})
+
 describe('a column that may say what became of the quotes, and is not read', () => {
   const notesOf = async (name: string, cells: readonly string[], map?: string, more = '') => {
     const rows = cells.map(

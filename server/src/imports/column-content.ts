@@ -197,6 +197,23 @@ export function unreadStatuses(
   })
 }
 
+/**
+ * A sentence about a column of outcomes in which 1 and 0, which are read as won and lost, stand beside other numbers: then all of them may be
+ * codes of a system. Empty if there is none, or the map says what 1 and 0 mean.
+ */
+export function codedOutcomes(rows: Rows, columns: Columns): ImportNote[] {
+  const { positions, names, words } = columns
+  const at = positions.outcome ?? -1
+  const numbers = new Set(rows.flatMap((cells) => cellText(cells[at])?.match(/^\d{1,4}$/) ?? []))
+  const binary = ['1', '0'].filter((code) => numbers.has(code) && words.outcome?.has(code) !== true)
+  const others = [...numbers].filter((code) => code !== '1' && code !== '0')
+  if (binary.length === 0 || others.length === 0) return []
+  const column = names.outcome ?? 'outcome'
+  const read = binary.map((code) => `${code} is read as ${code === '1' ? 'won' : 'lost'}`).join(' and ')
+  const detail = `${shortened(column)}: ${read}, but the column has other numbers, such as ${others.slice(0, 3).join(', ')}. If they are codes, state what ${binary.join(' and ')} mean in the map, such as outcome:${binary[0]}=pending.`
+  return [{ code: 'words', column, detail, choices: [] }]
+}
+
 const unreadWords = {
   cancelled: ['which loads were cancelled', 'Rows with yes are left out.'],
   outcome: ['which quotes were won or lost', 'Its words are the outcomes.'],

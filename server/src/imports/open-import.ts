@@ -1,6 +1,12 @@
 import { yieldBetweenSteps } from '../runtime/index.ts'
 import { type FileBytes, ImportFileError, openTable, type TableFile } from '../tables/index.ts'
-import { doubtedAmounts, firstRows, refuseUnreadCurrencies, unreadStatuses } from './column-content.ts'
+import {
+  codedOutcomes,
+  doubtedAmounts,
+  firstRows,
+  refuseUnreadCurrencies,
+  unreadStatuses,
+} from './column-content.ts'
 import { type Columns, matchColumns, withCurrencyAbove } from './columns.ts'
 import { cellSettings } from './file-settings.ts'
 import type { ImportNote } from './import-notes.ts'
@@ -58,7 +64,11 @@ export async function openImport(
   const { columns } = read
   const rows = await firstRows(csv)
   refuseUnreadCurrencies(rows, csv, columns)
-  const doubts = [...doubtedAmounts(rows, csv, columns), ...unreadStatuses(rows, csv, columns)]
+  const doubts = [
+    ...doubtedAmounts(rows, csv, columns),
+    ...unreadStatuses(rows, csv, columns),
+    ...codedOutcomes(rows, columns),
+  ]
   return { csv, columns, doubts, seen: known ?? (await seeFile(csv, columns)) }
 }
 
