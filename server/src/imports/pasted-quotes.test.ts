@@ -74,6 +74,21 @@ describe('without a header line', () => {
     expect(lanes('Dallas, TX, Atlanta, GA, V, 950, 800')).toEqual([`${dallasToAtlanta}950 | 800`])
   })
 
+  test.each([
+    ['12/5\tV\tF\tDallas, TX\t25\tAtlanta, GA\t781\t45000\t$2,100', 'miles, weights'],
+    ['4100\tDallas, TX\tAtlanta, GA\tV\t2100 USD', 'ids'],
+    ['Dallas, TX\tAtlanta, GA\tV\t781\tC$2,100', 'miles before an amount in Canadian dollars'],
+  ])('%s: beside an amount with a currency, other numbers are none (%s)', (text) => {
+    expect(pasted(text).rows[0]?.quote).toMatchObject({ quoted_rate: 2100 })
+    expect(fields(text).filter((field) => field === 'estimated_cost' || field === 'market_rate')).toEqual([])
+  })
+
+  test('several amounts with a currency are the rate and the cost', () => {
+    expect(lanes('Dallas, TX\tAtlanta, GA\tV\t781\t$2,100\t$1,800')).toEqual([
+      `${dallasToAtlanta}2100 | 1800`,
+    ])
+  })
+
   test('a date is the pickup day and a name is the customer, in any column', () => {
     const text =
       'Acme Foods\tDallas, TX\t3/5/2026\tAtlanta, GA\tRFR\t2150\nAcme Foods\tReno, NV\t3/6/2026\tBoise, ID\tFB\t1400'

@@ -71,6 +71,8 @@ const isDate = (cell: string) =>
       (order) => 'value' in (/[a-z]/i.test(cell) ? readDayNear(cell, 0, order) : readDay(cell, order)),
     ))
 const isMoney = (cell: string) => 'value' in readMoney(statedAmount(writtenAmount(cell).text).text || '1')
+/** Whether a cell is an amount that states a currency. */
+const isSigned = (cell: string) => isMoney(cell) && /\p{Sc}|\b(usd|cad)\b/iu.test(cell)
 const isEquipment = (cell: string) => knownEquipment(cell) !== null
 const isWord = (cell: string) => /\p{L}/u.test(cell)
 
@@ -166,6 +168,9 @@ function hasEnds(fields: readonly (Field | null)[]): boolean {
 function* walkColumns(cells: Cells, hasStateColumns: boolean): Steps<(Field | null)[]> {
   const fields: (Field | null)[] = Array.from({ length: cells.width }, () => null)
   const ends = ['origin', 'destination'] as const
+  // Beside amounts with a currency, other numbers are miles, weights or ids.
+  let isOfAmounts = isMoney
+  for (let at = 0; at < cells.width; at++) if (yield* cells.mostly(at, isSigned)) isOfAmounts = isSigned
   const amounts: Field[] = ['quoted_rate', 'estimated_cost', 'market_rate']
   const take = (at: number, field: Field | undefined) => {
     if (field !== undefined && !fields.includes(field)) fields[at] = field
@@ -189,7 +194,7 @@ function* walkColumns(cells: Cells, hasStateColumns: boolean): Steps<(Field | nu
         take(++at, `${end}_zip`)
     } else if (yield* cells.mostly(at, isEquipment)) take(at, 'equipment')
     else if (yield* cells.mostly(at, isCurrency)) take(at, 'quoted_currency')
-    else if (yield* cells.mostly(at, isMoney))
+    else if (yield* cells.mostly(at, isOfAmounts))
       take(
         at,
         amounts.find((field) => !fields.includes(field)),
