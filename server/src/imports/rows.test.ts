@@ -252,6 +252,24 @@ describe('a past quote', () => {
     expect(errorsOf({ ...good, quoted_at: '' })[0]?.detail).toBe('quoted_at is empty.')
   })
 
+  it.each(['quoted_rate', 'customer_rate', 'truck_cost', 'estimated_cost', 'market_rate'])(
+    'refuses %s per mile or in cents, unless the load is short',
+    (field) => {
+      const won = { ...good, customer_rate: '2150', truck_cost: '1800' }
+      const near = { destination: 'Fort Worth, TX' }
+      for (const [amount, detail] of [
+        ['2.35', 'looks like a rate per mile'],
+        ['215000', 'looks like an amount in cents'],
+      ] as const) {
+        expect(errorsOf({ ...won, [field]: amount })).toEqual([
+          { column: field, detail: expect.stringContaining(detail) as string },
+        ])
+        expect(errorsOf({ ...won, ...near, [field]: amount })).toEqual([])
+      }
+      expect(errorsOf({ ...won, [field]: '15' })).toEqual([])
+    },
+  )
+
   it('rejects a quote with a future date', () => {
     expect(errorsOf({ ...good, quoted_at: '2026-07-01' })[0]?.detail).toContain('must be a time in the past')
   })

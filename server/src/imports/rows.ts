@@ -128,10 +128,7 @@ function readQuote(row: RowReader, context: RowContext): ReadRow {
       row.missing(dateFields.find((field) => row.has(field)) ?? 'quoted_at')
     }
   }
-  if (rate !== null && !row.isWrong) {
-    const fault = unitFault(rate, straightMiles(route, known))
-    if (fault !== null) row.wrong(quotedRate === null ? 'customer_rate' : 'quoted_rate', fault)
-  }
+  if (!row.isWrong) checkUnits(row, { ...end, ...own }, straightMiles(route, known))
   if (row.isWrong) return { kind: 'refused', errors: row.errors, outcome: refusedOutcome(row.errors, end) }
   // A null here always has an error. The check narrows the types.
   if (equipment === null || rate === null || createdAt === null) {
@@ -213,8 +210,8 @@ function estimateFromTruckCost(end: End, quote: QuotedTermsRead, { assumed }: Ro
 const unitMilesMin = 100
 
 /**
- * Why the rate of a load cannot be dollars per load, given its miles; null if it can. A rate per mile has cents and is below $15;
- * a rate in cents is above $100 per mile.
+ * Why an amount of a load cannot be dollars per load, given its miles; null if it can. An amount per mile has cents and is below $15;
+ * one in cents is above $100 per mile.
  */
 function unitFault(cents: number, miles: number | null): string | null {
   if (miles === null || miles < unitMilesMin) return null
@@ -225,6 +222,24 @@ function unitFault(cents: number, miles: number | null): string | null {
     ? `must be in dollars; ${formatDollars(cents)} for ${Math.round(miles)} miles looks like an amount in cents`
     : null
 }
+
+/** Refuses amounts that cannot be dollars per load. */
+function checkUnits(row: RowReader, of: Amounts, miles: number | null): void {
+  const amounts = {
+    quoted_rate: of.quotedRateCents,
+    customer_rate: of.customerRateCents,
+    truck_cost: of.truckCostCents,
+    estimated_cost: of.estimatedCostCents,
+    market_rate: of.marketRateCents,
+  } as const
+  for (const [field, cents] of Object.entries(amounts) as [keyof typeof amounts, number | null][]) {
+    const fault = cents === null ? null : unitFault(cents, miles)
+    if (fault !== null) row.wrong(field, fault)
+  }
+}
+
+type Amounts = Pick<End, 'customerRateCents' | 'truckCostCents'> &
+  Pick<QuoteCells['own'], 'quotedRateCents' | 'estimatedCostCents' | 'marketRateCents'>
 
 /** Whether the file has a column that can date a quote. */
 function hasDates(row: RowReader): boolean {
