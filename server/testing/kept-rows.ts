@@ -21,7 +21,12 @@ const droppedTables = {
  * Columns that were dropped or converted. A recorded forecast of the pilot is the forecast of its quote, and events of pilots are no longer
  * among the types that an address gets.
  */
-const otherColumns = ['tenants.market_calls_per_day', 'lanes.advice', 'event_endpoints.event_types']
+const otherColumns = [
+  'tenants.market_calls_per_day',
+  'lanes.advice',
+  'event_endpoints.event_types',
+  'imports.is_sample',
+]
 /** Counters of what was dropped. */
 const isDropped = ({ counter }: Row) => counter === 'pilot' || counter === 'market-call'
 

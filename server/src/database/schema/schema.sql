@@ -334,7 +334,6 @@ create table imports (
   changes jsonb not null default '[]'::jsonb,
   kept jsonb not null default '[]'::jsonb,
   request_digest bytea,
-  is_sample boolean not null default false,
   understood jsonb not null default '[]'::jsonb,
   words jsonb not null default '[]'::jsonb,
   causes jsonb not null default '[]'::jsonb,
