@@ -1,4 +1,4 @@
-import { Button, Radio, SimpleGrid, Stack, TextInput } from '@mantine/core'
+import { Button, Radio, SimpleGrid, Stack, Text, TextInput } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { type Answer, useChange } from '../api/index.ts'
 import { Failed, type FormInput, methods, rateTypeNames, useSentForm } from '../shared-ui/index.ts'
@@ -80,6 +80,10 @@ export function BrokerageForm({ tenant, mayChange }: { tenant: Brokerage; mayCha
           <TextInput label="Brokerage name" required {...input('name')} />
           <TimeZoneInput {...input('time_zone')} />
         </Row>
+        <Text size="sm" c="dimmed">
+          Lanewise does not recommend rates below these minimums. They are the pricing rule for all quotes: if
+          you change or remove that rule, they change here, too.
+        </Text>
         <Row>
           {floorFields.map(({ field, label, unit }) => (
             <TextInput

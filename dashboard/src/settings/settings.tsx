@@ -13,11 +13,7 @@ export function CompanyPage() {
     <Page title="Company">
       <Section
         title="Brokerage"
-        hint={
-          mayChange
-            ? 'Lanewise does not recommend rates below these minimums. They are the pricing rule for all quotes: if you change or remove that rule, they change here, too.'
-            : 'Only owners and admins can change these settings.'
-        }
+        hint={mayChange ? null : 'Only owners and admins can change these settings.'}
       >
         {isCurrent ? (
           <BrokerageForm key={tenant.id} tenant={tenant} mayChange={mayChange} />
