@@ -1,12 +1,12 @@
 import {
   Button,
+  Fieldset,
   Group,
   NativeSelect,
   Paper,
   SimpleGrid,
   Stack,
   Switch,
-  Text,
   TextInput,
   Title,
 } from '@mantine/core'
@@ -42,18 +42,29 @@ const choices = {
   ],
 } as const
 
-/** The fields whose texts are typed, in the order of the form. */
-const typed = (Object.keys(ruleFields) as RuleField[]).filter(
-  (name) => !(name in choices) && !/_id$/.test(name),
-)
-const conditionTexts = typed.filter((name) => ruleFields[name].at.startsWith('/conditions/'))
-const termTexts = typed.filter((name) => !conditionTexts.includes(name))
+/** The two parts of the form. The fields of most rules stand in the open, all others behind a disclosure. */
+const parts = [
+  {
+    of: '/conditions/',
+    question: 'Which quotes? Leave a field empty for any.',
+    usual: ['customer', 'origin', 'destination', 'equipment'],
+    more: 'More conditions',
+  },
+  {
+    of: '/terms/',
+    question: 'What must their rates be? What is empty here comes from a less specific rule.',
+    usual: ['minimum_margin_pct', 'minimum_margin', 'target_margin_pct', 'outside'],
+    more: 'More limits',
+  },
+] as const satisfies readonly { usual: readonly RuleField[]; [words: string]: unknown }[]
+const fieldNames = Object.keys(ruleFields) as RuleField[]
+const newRule = fieldsOf(null)
 
 function errorsOf(error: CallFailed | null): Partial<Record<RuleField, string>> {
   return Object.fromEntries(
-    (error?.errors ?? []).flatMap(({ pointer, detail }) => {
+    (error?.errors ?? []).flatMap(({ pointer = '' }) => {
       const field = fieldAt(pointer)
-      return field === null ? [] : [[field, detail]]
+      return field === null ? [] : [[field, error?.fieldError(pointer)]]
     }),
   )
 }
@@ -77,61 +88,54 @@ function RuleInputs({
   teams: readonly Choice[]
   set: (name: RuleField) => (event: { currentTarget: { value: string } }) => void
 }) {
-  const texts = (names: readonly RuleField[]) =>
-    names.map((name) => (
-      <TextInput
-        key={name}
-        label={ruleFields[name].label}
-        value={fields[name]}
-        onChange={set(name)}
-        error={wrong[name]}
-        autoComplete="off"
-      />
-    ))
-  const choice = (name: keyof typeof choices) => (
-    <NativeSelect
-      key={name}
-      label={ruleFields[name].label}
-      data={choices[name].map((one) => ({ ...one }))}
-      value={fields[name]}
-      onChange={set(name)}
-      error={wrong[name]}
-    />
+  const [shown] = useState(fields)
+  const listed: Readonly<Partial<Record<RuleField, readonly Choice[]>>> = {
+    ...choices,
+    rep_id: named(fields.rep_id, people),
+    team_id: named(fields.team_id, teams),
+  }
+  const inputs = (names: readonly RuleField[]) => (
+    <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
+      {names.map((name) => {
+        const data = listed[name]
+        const input = {
+          label: ruleFields[name].label,
+          value: fields[name],
+          onChange: set(name),
+          error: wrong[name],
+        }
+        return data === undefined ? (
+          <TextInput key={name} autoComplete="off" {...input} />
+        ) : (
+          <NativeSelect key={name} data={data.map((one) => ({ ...one }))} {...input} />
+        )
+      })}
+    </SimpleGrid>
   )
-  const named = (name: 'rep_id' | 'team_id', all: readonly Choice[]) => (
-    <NativeSelect
-      label={ruleFields[name].label}
-      data={[
-        { value: '', label: 'any' },
-        ...all,
-        // The person or the team of the rule may have left since.
-        ...(fields[name] === '' || all.some(({ value }) => value === fields[name])
-          ? []
-          : [{ value: fields[name], label: `no longer here (${fields[name]})` }]),
-      ]}
-      value={fields[name]}
-      onChange={set(name)}
-      error={wrong[name]}
-    />
-  )
-  return (
-    <>
-      <Text size="sm">Which quotes? Leave a field empty for any.</Text>
-      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
-        {texts(conditionTexts)}
-        {named('rep_id', people)}
-        {named('team_id', teams)}
-        {choice('area')}
-        {choice('rate_type')}
-        {choice('confidence_at_most')}
-      </SimpleGrid>
-      <Text size="sm">What must their rates be? What is empty here comes from a less specific rule.</Text>
-      <SimpleGrid cols={{ base: 1, xs: 2, md: 4 }} spacing="sm">
-        {texts(termTexts)}
-        {choice('outside')}
-      </SimpleGrid>
-    </>
-  )
+  return parts.map(({ of, question, usual, more }) => {
+    const others = fieldNames.filter(
+      (name) => ruleFields[name].at.startsWith(of) && !(usual as readonly RuleField[]).includes(name),
+    )
+    return (
+      <Fieldset key={of} variant="unstyled" p={0} legend={question}>
+        {inputs(usual)}
+        <details open={others.some((name) => shown[name] !== newRule[name] || wrong[name] !== undefined)}>
+          <summary style={{ marginBlock: 'var(--mantine-spacing-xs)' }}>{more}</summary>
+          {inputs(others)}
+        </details>
+      </Fieldset>
+    )
+  })
+}
+
+/** The people or teams to choose from. The one of the rule may have left since. */
+function named(id: string, all: readonly Choice[]): readonly Choice[] {
+  const isKnown = id === '' || all.some(({ value }) => value === id)
+  return [
+    { value: '', label: 'any' },
+    ...all,
+    ...(isKnown ? [] : [{ value: id, label: `no longer here (${id})` }]),
+  ]
 }
 
 /** The form of a rule, which can be tested on past quotes before it is saved. */
