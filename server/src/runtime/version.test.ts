@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { revision, revisionOf, version } from './version.ts'
 
 let folder: string
@@ -30,6 +30,17 @@ describe('the commit of', () => {
     expect(revisionOf(folder)).toBe('unknown')
     expect(revisionOf(folder)).not.toBe(commit().slice(0, 12))
     expect(revisionOf(folder)).toBe(git('rev-parse', 'HEAD').slice(0, 12))
+  })
+
+  test('a clone of another account is that of HEAD, too', () => {
+    const head = commit()
+    vi.stubEnv('GIT_TEST_ASSUME_DIFFERENT_OWNER', '1')
+    try {
+      expect(() => git('rev-parse', 'HEAD')).toThrow()
+      expect(revisionOf(folder)).toBe(head.slice(0, 12))
+    } finally {
+      vi.unstubAllEnvs()
+    }
   })
 
   test('an archive is the archived one, also without Git', () => {

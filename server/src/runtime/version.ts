@@ -22,10 +22,11 @@ export function revisionOf(folder: string): string {
   // Without this check, Git would look in the folders above, which may be another project's.
   if (!existsSync(join(folder, '.git'))) return 'unknown'
   try {
-    const asked = ['-C', folder, 'rev-parse', '--short=12', 'HEAD']
+    // The service may run as another account than the owner of its files, whose folder Git would refuse.
+    const asked = ['-c', 'safe.directory=*', '-C', folder, 'rev-parse', '--short=12', 'HEAD']
     return execFileSync('git', asked, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
   } catch {
-    // Git is not installed, or refuses a folder of another account.
+    // Git is not installed, or older than 2.38 and refuses a folder of another account.
     return 'unknown'
   }
 }
