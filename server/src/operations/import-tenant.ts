@@ -7,7 +7,6 @@ import {
   type CopiedTable,
   copyingTenant,
   readKeyCheck,
-  rowsAtOnce,
   type TenantCopy,
   verifyAuditChain,
   writeKeyCheck,
@@ -98,13 +97,10 @@ export async function importTenant(around: CommandDatabase, options: ImportOptio
       if (lastEarlierMigrations.has(manifest.schema)) await copy.completeEarlier()
       const revokedSecrets = key === null ? await copy.revokeSecrets(new Date(options.now)) : 0
       await copy.moveVersions()
-      return { ...counted, revokedSecrets }
+      const grown = pairs.filter(([, { rows }]) => rows > 0).map(([{ name }]) => name)
+      return { counts: { ...counted, revokedSecrets }, grown }
     })
-    const grown = manifest.tables.filter(({ rows }) => rows >= rowsAtOnce)
-    await analyzeTables(
-      owner,
-      grown.map(({ name }) => name),
-    )
+    await analyzeTables(owner, written.grown)
     // From here on the database contains data that only this key decrypts. (No effect after a first start, which saves
     // the key's check value.)
     await database.outsideTenants((transaction) =>
@@ -122,7 +118,7 @@ export async function importTenant(around: CommandDatabase, options: ImportOptio
       tables: manifest.tables,
       passwords: manifest.passwords,
       converted: lastEarlierMigrations.has(manifest.schema),
-      ...written,
+      ...written.counts,
       audit,
     }
   })
