@@ -48,6 +48,22 @@ describe('after a release, a new migration', () => {
     ],
     ['adds a checked constraint', 'alter table quotes add constraint a check (miles > 0);'],
     ['takes a right', 'revoke update on quotes from lanewise_service;'],
+    ['executes a removal', "do $$ begin execute 'drop table quotes'; end $$;"],
+    [
+      'executes a removal by name',
+      "do $$ begin execute format('alter table %I drop column %I', t, c); end $$;",
+    ],
+    ['executes a new name', "do $$ begin execute format('alter table a rename %1$I to %2$I', b, c); end $$;"],
+    [
+      'executes a column without default',
+      "do $$ begin execute format('alter table a add column %I text not null check (b <> '''')', b); end $$;",
+    ],
+    [
+      'executes a text with other SQL in it',
+      "do $$ begin execute format('alter table a %s', change); end $$;",
+    ],
+    ['executes two texts', "do $$ begin execute 'drop ' || 'table quotes'; end $$;"],
+    ['executes a variable', 'do $$ begin execute known.definition; end $$;'],
   ])('that %s is refused', (_what, sql) => {
     expect(faultsOf(sql)).toEqual([expect.stringMatching(/^9000-new\.sql: ".*" is not safe: /)])
     expect(faultsOf(`-- Contract of 1.0.0: nothing uses it.\n${sql}`)).toEqual([])
@@ -64,6 +80,8 @@ describe('after a release, a new migration', () => {
     'create function a() returns void language plpgsql as $$ begin drop table quotes; end $$;\nrevoke all on function a() from public;',
     "-- Does not drop column miles.\ncomment on table quotes is 'drop table';",
     'drop index a;',
+    'grant execute on function a(integer) to lanewise_service;',
+    "do $$ begin execute format('alter table %I add column a text default %L', t, 'drop table'); end $$;",
   ])('that only adds is accepted: %s', (sql) => {
     expect(faultsOf(sql)).toEqual([])
   })

@@ -68,13 +68,30 @@ const unsafe: readonly (readonly [RegExp, string])[] = [
     'it reads the table under a lock, and the version before may break it: add it as not valid',
   ],
   [/\brevoke\b(?!\s+all\s+on\s+function)/, 'the version before may still need the right'],
+  [
+    /\bexecute\s+(?!on\b)[^;]*/,
+    "nobody can read here what it runs: execute one text in single quotes, or format('...') with %I and %L only",
+  ],
 ]
 
-/** Returns SQL in lower case without comments, texts, and the bodies of functions, which run later. */
+/** A text that a block executes as SQL: the whole text, or that of `format`. */
+const executed = /\bexecute\s+(?:format\s*\(\s*)?'((?:[^']|'')*)'(?=\s*[;,)]|\s+(?:into|using)\b)/gi
+
+/** Returns what is executed as a statement. It stays as it is if it has places for other SQL than names and values. */
+function statementOf(whole: string, text: string): string {
+  const statement = text
+    .replaceAll("''", "'")
+    .replaceAll(/%(?:\d+\$)?I/g, 'name')
+    .replaceAll(/%(?:\d+\$)?L/g, "''")
+  return statement.includes('%') ? whole : `; ${statement} ;`
+}
+
+/** Returns SQL in lower case without comments, other texts than executed ones, and the bodies of functions, which run later. */
 function statementsOf(sql: string): string {
   return sql
     .replaceAll(/--.*$/gm, '')
     .replaceAll(/(\bas\s+)\$(\w*)\$[\s\S]*?\$\2\$/gi, '$1')
+    .replaceAll(executed, statementOf)
     .replaceAll(/'(?:[^']|'')*'/g, "''")
     .toLowerCase()
 }
