@@ -54,8 +54,8 @@ const clockOffMaxMs = 2_000
 const slowConnectionMs = 250
 const diskFreeMin = 1_000_000_000
 const connectTimeoutMs = 3_000
-/** Of one instance: twenty connections for requests, one for polling changes, one for commands. */
-const connectionsNeeded = 22
+/** Of one instance: twenty connections for requests, one for polling changes. */
+const connectionsNeeded = 21
 /** Each connection of a caller and of the database is an open file, beside some hundred of the process itself. */
 const openFilesMin = 1_024
 /** A daily backup that failed once is late; after a day and a half, two are missing. */
