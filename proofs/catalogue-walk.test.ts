@@ -178,15 +178,18 @@ const planted: readonly (readonly [mistake: string, undo: string, finding: RegEx
   ],
 ]
 
-test('a function that a newer version added prevents no start of this one, and is named', async () => {
+test('migrations and functions of a newer version prevent no start of this one, and are named', async () => {
+  await owner.query(`insert into schema_migrations (name) values ('9999-later.sql')`)
+  const newer = ['9999-later.sql']
+  expect(await databaseSafety(asService)).toEqual({ faults: [], unchecked: [], newer, unreviewed: [] })
   await owner.query(`create function all_lanes() returns bigint language sql security definer
     set search_path = pg_catalog, public as 'select count(*) from public.quotes'`)
   await owner.query('revoke execute on function all_lanes() from public')
-  await owner.query(`insert into schema_migrations (name) values ('9999-later.sql')`)
   try {
     expect(await databaseSafety(asService)).toEqual({
       faults: [],
       unchecked: [],
+      newer,
       unreviewed: ['The function all_lanes bypasses row-level security, and has not been reviewed.'],
     })
     await owner.query('grant truncate on quotes to lanewise_service')

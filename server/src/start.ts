@@ -207,9 +207,9 @@ const notSafe = (faults: readonly string[]) =>
 
 /** Refuses an unsafe database. A worker of Citus that is away is checked when it comes back. */
 async function refuseUnsafe(patient: Database, database: Database, log: Log): Promise<void> {
-  const { faults, unchecked, unreviewed } = await databaseSafety(patient)
+  const { faults, unchecked, newer, unreviewed } = await databaseSafety(patient)
   if (faults.length > 0) throw new StartRefused(notSafe(faults))
-  if (unreviewed.length > 0) log.warn({ unreviewed }, 'a newer version has migrated the database')
+  if (newer.length > 0) log.warn({ newer, unreviewed }, 'a newer version has migrated the database')
   if (unchecked.length === 0) return
   for (const worker of unchecked) log.warn({ worker }, 'a worker is away')
   // From this call on, the return of an absent worker is noticed.

@@ -17,7 +17,9 @@ export interface DatabaseSafety {
   readonly faults: readonly string[]
   /** The workers of Citus that are away, so that nobody knows whether their shards are isolated. */
   readonly unchecked: readonly string[]
-  /** Functions that a newer version has added and this one cannot judge, as after a return to the version before. */
+  /** The migrations of a newer version, as after a return to the version before. */
+  readonly newer: readonly string[]
+  /** Functions that it has added and this version cannot judge. */
   readonly unreviewed: readonly string[]
 }
 
@@ -42,20 +44,24 @@ export async function databaseSafety(database: Database): Promise<DatabaseSafety
       ),
       ...workers.faults,
     ]
-    const isOfNewer = found.some(isUnreviewed) && (await isMigratedFurther(transaction))
+    const newer = await newerMigrations(transaction)
+    // The newer version has reviewed its functions.
+    const isReviewed = (fault: string) => newer.length > 0 && isUnreviewed(fault)
     return {
-      faults: isOfNewer ? found.filter((fault) => !isUnreviewed(fault)) : found,
+      faults: found.filter((fault) => !isReviewed(fault)),
       unchecked: workers.unchecked,
-      unreviewed: isOfNewer ? found.filter(isUnreviewed) : [],
+      newer,
+      unreviewed: found.filter(isReviewed),
     }
   })
 }
 
-/** Whether a newer version has migrated the database. That version has reviewed its functions. */
-async function isMigratedFurther(transaction: TenantTransaction): Promise<boolean> {
+async function newerMigrations(transaction: TenantTransaction): Promise<string[]> {
   const known = await migrationNames()
-  const { rows } = await sql<{ name: string }>`select name from schema_migrations`.execute(transaction)
-  return rows.some(({ name }) => !known.includes(name))
+  const { rows } = await sql<{ name: string }>`select name from schema_migrations order by name`.execute(
+    transaction,
+  )
+  return rows.map(({ name }) => name).filter((name) => !known.includes(name))
 }
 
 /** All that `databaseSafety` finds; empty if the database and every worker are safe. */
@@ -102,7 +108,9 @@ function serverFaults({ role, superuser, bypasses, owner, off }: Server) {
 }
 
 /** The same faults on the workers of Citus. Each worker has roles, settings and shards of its own. */
-async function workersSafety(transaction: TenantTransaction): Promise<Omit<DatabaseSafety, 'unreviewed'>> {
+async function workersSafety(
+  transaction: TenantTransaction,
+): Promise<Pick<DatabaseSafety, 'faults' | 'unchecked'>> {
   if (!(await hasWorkers(transaction))) return { faults: [], unchecked: [] }
   await limitWorkerConnect(transaction)
   const servers = await askWorkers<Server>(transaction, serverQuery)
