@@ -535,3 +535,11 @@ test('the unit may write only to the data folder of the service', () => {
   expect(setting(path, 'StateDirectory')).toEqual([folder])
   expect(setting(path, 'ReadWritePaths')).toEqual([])
 })
+
+test('the page of systemd changes what belongs to root only as root', () => {
+  const [, after = ''] = textOf('docs/deploying.md').split('\n## systemd\n')
+  const [section = ''] = after.split('\n## ')
+  const commands = section.match(/(\bsudo )?\b(git|npm|install|systemctl) [\w-]+/g) ?? []
+  expect(commands).toContain('sudo git checkout')
+  expect(commands.filter((command) => !command.startsWith('sudo '))).toEqual([])
+})
