@@ -92,21 +92,22 @@ function smallDisk(megabytes: number): boolean {
 const oneLine = (words: string) => new RegExp(`^lanewise: [^\\n]*${words}[^\\n]*\\n$`)
 
 describe('a start that fails says why in one line, with the remedy', { tags: 'long' }, () => {
-  test('a port that is taken, before anything is created', async () => {
+  test.each(['', 'METRICS_'])('a port %s that is taken, before anything is created', async (prefix) => {
     const other = createServer().listen(0, '127.0.0.1')
     await once(other, 'listening')
     const { port } = other.address() as { port: number }
-    const { code, said } = await refusedStart({ PORT: String(port) })
+    const { code, said } = await refusedStart({ [`${prefix}PORT`]: String(port) })
     other.close()
-    expect(said).toMatch(oneLine(`Port ${port} on 127.0.0.1 is in use. .*set PORT`))
+    expect(said).toMatch(oneLine(`Port ${port} on 127.0.0.1 is in use. .*set ${prefix}PORT`))
     expect(code).toBe(1)
     expect(readdirSync(folder)).toEqual([])
   })
 
-  test('an address that this machine does not have', async () => {
-    const { code, said } = await refusedStart({ HOST: '192.0.2.1' })
-    expect(said).toMatch(oneLine('no address 192.0.2.1. Set HOST'))
+  test.each(['', 'METRICS_'])('an address %s that this machine does not have', async (prefix) => {
+    const { code, said } = await refusedStart({ [`${prefix}PORT`]: '0', [`${prefix}HOST`]: '192.0.2.1' })
+    expect(said).toMatch(oneLine(`no address 192.0.2.1. Set ${prefix}HOST`))
     expect(code).toBe(1)
+    expect(readdirSync(folder)).toEqual([])
   })
 
   test('a data folder that is a file', async () => {

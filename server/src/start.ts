@@ -54,7 +54,7 @@ export async function startService(
   const stop = () => runInOrder(undo.splice(0).reverse())
   try {
     // Checked before the work of a first start, which takes minutes on a busy machine.
-    if (config.databaseUrl === null) await refuseTakenPort(config)
+    if (config.databaseUrl === null) for (const place of placesOf(config)) await refuseTakenPort(place)
     const { connection, secretKeys } = await connect(config, undo, options.onDatabaseExit, progress)
     const instance = config.databaseUrl === null ? null : randomUUID()
     const watching = await startWatching(config, { log: logger, monotonic })
@@ -93,7 +93,7 @@ export async function startService(
       watching,
       migrations: await migrationNames(),
     }).catch((error: NodeJS.ErrnoException) => {
-      throw refusedPort(config, error) ?? error
+      throw refusedPort(servicePlace(config), error) ?? error
     })
     const { address } = serving
     undo.push(() => serving.drain())
@@ -166,15 +166,29 @@ async function describeInstallation(
   await database.outsideTenants((transaction) => writeEventsOn(transaction, config.events !== null))
 }
 
+/** Where the service listens, and the prefix of the settings that say so. */
+interface Place {
+  readonly port: number
+  readonly host: string
+  readonly prefix: '' | 'METRICS_'
+}
+
+const servicePlace = ({ port, host }: Config): Place => ({ port, host, prefix: '' })
+const metricsPlace = (at: NonNullable<Config['metrics']>): Place => ({ ...at, prefix: 'METRICS_' })
+const placesOf = (config: Config) => [
+  servicePlace(config),
+  ...(config.metrics === null ? [] : [metricsPlace(config.metrics)]),
+]
+
 /** @throws StartRefused if the service could not listen */
-async function refuseTakenPort(config: Config): Promise<void> {
-  const { port, host } = config
+async function refuseTakenPort(place: Place): Promise<void> {
+  const { port, host } = place
   const server = createServer()
   try {
     server.listen({ port, host })
     await once(server, 'listening')
   } catch (error) {
-    throw refusedPort(config, error as NodeJS.ErrnoException) ?? error
+    throw refusedPort(place, error as NodeJS.ErrnoException) ?? error
   }
   server.close()
   await once(server, 'close')
@@ -182,22 +196,22 @@ async function refuseTakenPort(config: Config): Promise<void> {
 
 /** Why the service cannot listen; null for another error. */
 function refusedPort(
-  { port, host }: Config,
+  { port, host, prefix }: Place,
   { code = '', syscall = '' }: NodeJS.ErrnoException,
 ): StartRefused | null {
   // Errors of files have the same codes.
   if (!['listen', 'bind', 'getaddrinfo'].includes(syscall)) return null
   if (code === 'EADDRINUSE')
     return new StartRefused(
-      `Port ${port} on ${host} is in use. Stop the program that listens there, or set PORT to another port.`,
+      `Port ${port} on ${host} is in use. Stop the program that listens there, or set ${prefix}PORT to another port.`,
     )
   if (code === 'EACCES')
     return new StartRefused(
-      `This user may not listen on port ${port}. Set PORT to a port from 1024 on, or run the service behind a proxy.`,
+      `This user may not listen on port ${port}. Set ${prefix}PORT to a port from 1024 on, or run the service behind a proxy.`,
     )
   if (['EADDRNOTAVAIL', 'ENOTFOUND', 'EAI_AGAIN'].includes(code))
     return new StartRefused(
-      `This machine has no address ${host}. Set HOST to one of its addresses, such as 127.0.0.1.`,
+      `This machine has no address ${host}. Set ${prefix}HOST to one of its addresses, such as 127.0.0.1.`,
     )
   return null
 }
@@ -243,10 +257,7 @@ async function serveMetrics(
   const onError = (error: unknown) => log.error({ err: error }, 'metrics could not be read')
   const listener = await listenForMetrics(at, watching.read, onError).catch(
     (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EADDRINUSE') throw error
-      throw new StartRefused(
-        `Port ${at.port} on ${at.host} is in use. Set METRICS_PORT to another port, or remove it.`,
-      )
+      throw refusedPort(metricsPlace(at), error) ?? error
     },
   )
   log.info({ port: listener.port, host: at.host }, 'metrics are served')
