@@ -133,6 +133,8 @@ describe('a workbook that is not as it should be', () => {
     ['an unknown entity', sheet(`<row>${text('A1', '&b;')}</row>`), 'damaged'],
     ['unclosed elements', '<worksheet><sheetData><row><c>', 'damaged'],
     ['a row beyond the last one', sheet('<row r="2000000"/>'), 'the row 2000000'],
+    ['a row after the last one', sheet('<row r="1048576"/><row/>'), 'the row 1048577'],
+    ['a cell after the last column', sheet('<row><c r="XFD1"/><c/></row>'), 'the column 16385'],
     ['a row before the first one', sheet('<row r="0"/>'), 'the row 0'],
     ['a cell beyond the last column', sheet('<row><c r="ZZZZ1"/></row>'), 'the cell ZZZZ1'],
     ['a cell without a column', sheet('<row><c r="12"/></row>'), 'the cell 12'],

@@ -136,7 +136,7 @@ class SheetReader implements ElementReader {
   #openRow({ r: number, hidden }: Readonly<Record<string, string>>): void {
     // A row without a number follows the one before it.
     this.#row = number === undefined ? this.#row + 1 : Number(number) - 1
-    if (!(this.#row >= 0 && this.#row < sheetMax.rows)) throw outside(`row ${number}`)
+    if (!(this.#row >= 0 && this.#row < sheetMax.rows)) throw outside(`row ${number ?? this.#row + 1}`)
     this.#rowsSeen++
     this.#isHidden = isTrue(hidden)
     this.#cells = []
