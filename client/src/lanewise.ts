@@ -18,7 +18,7 @@ import type { Answer, Body, OperationName, Query, Sent } from './sent.ts'
 import { bodyBytes, signatureHeaders } from './sign.ts'
 
 /** The release of the service that this client belongs to. */
-export const clientVersion = '0.2.0'
+export const clientVersion = '1.0.0'
 
 declare const builtFromCommit: string | undefined
 /** The commit that this package was built from; `unknown` if it was not built. */
