@@ -1,18 +1,19 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import type { FastifyInstance } from 'fastify'
 import { beforeEach, expect, test, vi } from 'vitest'
 import { drainSeconds, stopSecondsMax } from '#contract/limits.ts'
 import { call, makeTenant, password } from '#testing/make.ts'
 import { testApp } from '#testing/test-app.ts'
+import { unusedConnectionMs } from './drain-connections.ts'
 
-/** While it is set, the time of a drain ends with it instead of after two seconds. */
-let drained: Promise<void> | null = null
+/** What ends a wait of that many milliseconds instead of the clock. */
+const ends = new Map<number, Promise<void>>()
 vi.mock('node:timers/promises', async (original) => {
   const timers = await original<typeof import('node:timers/promises')>()
   const setTimeout: typeof timers.setTimeout = async (ms, value, options) => {
-    if (ms === drainSeconds * 1_000 && drained !== null) await drained
-    else await timers.setTimeout(ms, value, options)
+    await (ends.get(ms ?? 1) ?? timers.setTimeout(ms, value, options))
     return value as never
   }
   return { ...timers, setTimeout }
@@ -32,7 +33,7 @@ test.each([
   const idle = isConnected ? connect(Number(port), hostname) : null
   if (idle !== null) await once(idle, 'connect')
   const ended = Promise.withResolvers<void>()
-  drained = ended.promise
+  ends.set(drainSeconds * 1_000, ended.promise)
   const leaving = server?.leave()
   try {
     for (let time = 0; time < 2; time++) {
@@ -44,7 +45,7 @@ test.each([
   } finally {
     ended.resolve()
     await leaving
-    drained = null
+    ends.clear()
     idle?.destroy()
     await app.close()
   }
@@ -78,6 +79,39 @@ test.each([
   await app.close()
   await closed
 })
+
+test('a request that comes after the port is closed, on a connection from before, is answered', async () => {
+  const app = await testApp()
+  const { hostname, port } = new URL(app.url)
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  await call(app, 'GET', '/healthz')
+  const ended = Promise.withResolvers<void>()
+  ends.set(unusedConnectionMs, ended.promise)
+  const closing = app.close()
+  try {
+    while (await isOpen(Number(port), hostname));
+    socket.end('GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n')
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 200 /)
+  } finally {
+    ended.resolve()
+    ends.clear()
+    await closing
+  }
+})
+
+/** Whether the port accepts connections. */
+async function isOpen(port: number, host: string): Promise<boolean> {
+  const socket = connect(port, host)
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
 
 test('a client that disconnects during its request does not delay a stop', async () => {
   let given = new AbortController()

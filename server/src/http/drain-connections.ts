@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { setTimeout as delay } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextEvent } from 'node:timers/promises'
 import type { FastifyInstance } from 'fastify'
 import { problem } from '#contract/errors.ts'
 import { drainSeconds, stopSecondsMax } from '#contract/limits.ts'
@@ -36,6 +36,9 @@ export function leaveInPeace(app: FastifyInstance): void {
   })
 }
 
+/** How long a connection without a request stays open after the port is closed: its request may be on its way. */
+export const unusedConnectionMs = 250
+
 /**
  * The second half of a stop: after the port is closed, connections without a request in flight are closed. Node closes only
  * connections that have had a request. A browser opens more connections than it uses, and an unused one would delay the
@@ -50,11 +53,14 @@ export function endSockets(app: FastifyInstance): void {
   app.server.on('connection', (socket) => {
     inFlight.set(socket, 0)
     socket.once('close', () => inFlight.delete(socket))
-    endIfUnused(socket)
   })
   app.addHook('preClose', async () => {
-    closing = true
-    for (const socket of inFlight.keys()) endIfUnused(socket)
+    // The port closes right after new connections were accepted. It would reset those that wait.
+    await nextEvent()
+    void delay(unusedConnectionMs, undefined, { ref: false }).then(() => {
+      closing = true
+      for (const socket of inFlight.keys()) endIfUnused(socket)
+    })
     const late = setTimeout(() => {
       for (const socket of inFlight.keys()) socket.destroy()
     }, stopSecondsMax * 1000)
