@@ -180,7 +180,8 @@ describe('SIGTERM', { tags: 'long' }, () => {
     service = await runService(dataDirectory)
   })
 
-  test('stops the service and its database, with exit code 0', async () => {
+  test('stops the service and its database, with exit code 0, also if nobody reads its output', async () => {
+    service.child.stdout?.destroy()
     expect(await service.end('SIGTERM')).toEqual({ code: 0, signal: null })
     service = await runService(dataDirectory)
     expect((await call(asApp(service), 'GET', '/readyz')).status).toBe(200)

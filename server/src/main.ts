@@ -87,6 +87,8 @@ async function main(): Promise<void> {
         (error: unknown) => fail(error),
       )
   }
+  // A reader of the output that leaves (`| head`) must not end a stop before the database is stopped.
+  process.stdout.on('error', () => {})
   // Registered before the start completes, because the embedded database has its own session and would run on.
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
