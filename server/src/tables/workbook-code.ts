@@ -1,19 +1,22 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { lstatSync, mkdirSync } from 'node:fs'
+import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 
 let folder: string | null | undefined
 
 /**
  * A folder for the compiled code of the processes that read workbooks, which otherwise need three times as long to start and 40 MB
- * more; null if there can be none. No other user can write to it. It is deleted when the service ends.
+ * more; null if there can be none. The user's services share it. No other user can write to it: one that another user has
+ * made is not used.
  */
 export function compiledCodeFolder(): string | null {
   if (folder !== undefined) return folder
+  const { uid } = userInfo()
+  const path = join(tmpdir(), `lanewise-code-${uid}`)
   try {
-    const made = mkdtempSync(join(tmpdir(), 'lanewise-code-'))
-    process.once('exit', () => rmSync(made, { recursive: true, force: true }))
-    folder = made
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+    const found = lstatSync(path)
+    folder = found.isDirectory() && found.uid === uid && (found.mode & 0o077) === 0 ? path : null
   } catch {
     folder = null
   }
