@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { migrationFaults, migrationTexts, readReleased, releasedFile } from './released-migrations.ts'
+import {
+  longTables,
+  migrationFaults,
+  migrationTexts,
+  readReleased,
+  releasedFile,
+} from './released-migrations.ts'
 import { textOf } from './repository.ts'
 
 const here = migrationTexts()
@@ -18,6 +24,11 @@ test.each([
   expect(migrationFaults(released, migrations)).toEqual([
     `0003-people.sql was ${what}. Databases have run it: restore it, and write a new migration.`,
   ])
+})
+
+test('every long table exists', () => {
+  const schema = textOf('server/src/database/schema/schema.sql')
+  for (const table of longTables) expect(schema).toContain(`create table ${table} (`)
 })
 
 describe('after a release, a new migration', () => {
@@ -48,6 +59,17 @@ describe('after a release, a new migration', () => {
     ],
     ['adds a checked constraint', 'alter table quotes add constraint a check (miles > 0);'],
     ['takes a right', 'revoke update on quotes from lanewise_service;'],
+    ['indexes a long table', 'create index by_miles on quotes (miles);'],
+    ['indexes a long table in a block', 'do $$ begin create unique index a on events (a); end $$;'],
+    ['changes all rows', 'update quotes set miles = 1;'],
+    ['deletes rows in a condition', 'do $$ begin if true then delete from audit_log; end if; end $$;'],
+    ['changes rows in a query', 'with a as (update quotes set miles = 1 returning 1) select from a;'],
+    ['adds a unique constraint', 'alter table users add constraint a unique (email);'],
+    ['adds a column with another value in each row', 'alter table users add column a uuid default uuidv4();'],
+    [
+      'adds a computed column',
+      'alter table quotes add column a text generated always as (lower(origin)) stored;',
+    ],
     ['executes a removal', "do $$ begin execute 'drop table quotes'; end $$;"],
     [
       'executes a removal by name',
@@ -80,6 +102,11 @@ describe('after a release, a new migration', () => {
     'create function a() returns void language plpgsql as $$ begin drop table quotes; end $$;\nrevoke all on function a() from public;',
     "-- Does not drop column miles.\ncomment on table quotes is 'drop table';",
     'drop index a;',
+    'create index concurrently by_miles on quotes (miles);',
+    'create table a (b integer); create index c on a (b); update tenants set name = name;',
+    'alter table quotes add constraint a unique using index a;',
+    'create policy a on quotes for update using (true); grant select, update on quotes to lanewise_service;',
+    'alter table quotes add column a timestamptz default now(), add column b text;',
     'grant execute on function a(integer) to lanewise_service;',
     "do $$ begin execute format('alter table %I add column a text default %L', t, 'drop table'); end $$;",
   ])('that only adds is accepted: %s', (sql) => {

@@ -52,6 +52,21 @@ function changesOf({ digests }: Released, here: ReadonlyMap<string, string>): st
   })
 }
 
+/** The tables that grow with each quote, booking or call: ten million rows at some brokerages. */
+export const longTables = [
+  'audit_log',
+  'event_deliveries',
+  'events',
+  'integration_calls',
+  'market_rates',
+  'quote_changes',
+  'quote_requests',
+  'quote_versions',
+  'quotes',
+  'shipment_updates',
+]
+const long = `(${longTables.join('|')})\\b`
+
 /** What an instance of the version before cannot run beside, and why. */
 const unsafe: readonly (readonly [RegExp, string])[] = [
   [/\bdrop\s+(table|view|sequence|schema|type|function)\b/, 'the version before may still use it'],
@@ -66,6 +81,22 @@ const unsafe: readonly (readonly [RegExp, string])[] = [
   [
     /\badd\s+(constraint\s+\w+\s+)?(check|foreign\s+key)\b(?:(?!\bnot\s+valid\b)[^;])*(?=;|$)/,
     'it reads the table under a lock, and the version before may break it: add it as not valid',
+  ],
+  [
+    new RegExp(`\\bcreate\\s+(unique\\s+)?index\\s(?!\\s*concurrently\\b)[^;]*?\\son\\s+(only\\s+)?${long}`),
+    'nobody writes to the table while it reads it: make it a migration of its own, create index concurrently',
+  ],
+  [
+    new RegExp(`(^|;|\\b(begin|then|else|loop)\\b|\\()\\s*(update|delete\\s+from)\\s+(only\\s+)?${long}`),
+    'requests wait for its rows until it ends: let the service write them in batches',
+  ],
+  [
+    /\badd\s+(constraint\s+\w+\s+)?(unique|primary\s+key|exclude)\b(?!\s+using\s+index\b)/,
+    'it builds an index under a lock: build it first, then add the constraint using it',
+  ],
+  [
+    /\badd\s+column\b[^,;]*\bdefault\s+(?!now\b)\w+\s*\(|\badd\s+column\b[^;]*\)\s*stored\b/,
+    'it rewrites the table under a lock',
   ],
   [/\brevoke\b(?!\s+all\s+on\s+function)/, 'the version before may still need the right'],
   [

@@ -225,9 +225,9 @@ export const faults = {
   },
   'killed during a migration': {
     file: '/server/src/database/schema/migrate.ts',
-    text: "await client.query('insert into schema_migrations (name) values ($1)', [name])",
+    text: 'await distributeNewTables(client)\n',
     instead:
-      "if (name.startsWith('0006')) process.kill(process.pid, 'SIGKILL'); await client.query('insert into schema_migrations (name) values ($1)', [name])",
+      "await distributeNewTables(client); if (migration.name.startsWith('0006')) process.kill(process.pid, 'SIGKILL')\n",
   },
   'killed before the first quote': {
     file: '/server/src/first-start.ts',

@@ -128,6 +128,44 @@ test('a timeout of the owner ends no migration, and a migration that ends at its
   }
 })
 
+test('an index is built while others write, and a try that was ended before is replaced', async () => {
+  const owner = await connected(database.ownerUrl)
+  const [busy, other] = [await connected(database.ownerUrl), await connected(database.ownerUrl)]
+  const connection = { connectionString: database.ownerUrl }
+  const name = '9000-index.sql'
+  const build = 'create unique index concurrently trial_by_nth on trial (nth);'
+  const all = await readMigrations()
+  try {
+    await owner.query('create table trial (nth integer); insert into trial values (1), (1)')
+    const said: string[] = []
+    const built = (sql: string) => migrate(connection, (line) => said.push(line), [...all, { name, sql }])
+    await expect(built(build)).rejects.toThrow(
+      /^Migration 9000-index\.sql failed: could not create unique index .* Nothing of it was applied: start again\.$/,
+    )
+    await busy.query('begin; insert into trial values (2)')
+    const building = built(`-- Reads the table once.\n${build.replace('unique ', '')}`)
+    // The migration waits for `busy`. An index in a transaction would let `other` wait, too.
+    await expect
+      .poll(() =>
+        owner.query(
+          `select from pg_stat_activity where datname = '${database.name}' and wait_event_type = 'Lock'`,
+        ),
+      )
+      .toMatchObject({ rowCount: 1 })
+    await other.query(`set lock_timeout = '60s'; insert into trial values (3)`)
+    await busy.query('commit')
+    await building
+    const { rows } = await owner.query(
+      `select indisunique, indisvalid from pg_index where indexrelid = 'trial_by_nth'::regclass`,
+    )
+    expect(rows).toEqual([{ indisunique: false, indisvalid: true }])
+    expect(said.at(-1)).toBe(`migrated ${name}`)
+  } finally {
+    await owner.query(`drop table trial; delete from schema_migrations where name = '${name}'`)
+    for (const client of [owner, busy, other]) await client.end()
+  }
+})
+
 test('a migration that drops saved keys says how many', async () => {
   const owner = await connected(database.ownerUrl)
   try {

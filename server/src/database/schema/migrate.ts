@@ -60,7 +60,7 @@ export async function readMigrations(): Promise<Migration[]> {
 }
 
 /**
- * Upgrades a database to this version. Each migration is one transaction.
+ * Upgrades a database to this version. Each migration is one transaction, or builds one index.
  *
  * @throws EarlierSchema if the database was created by a version from before the baseline
  * @throws NewerSchema
@@ -98,9 +98,37 @@ async function applyMissing(
   })
 }
 
-async function apply(
+/** A migration that is this one statement runs outside a transaction, so that requests write while it reads the table. */
+const concurrentIndex = /^create\s+(?:unique\s+)?index\s+concurrently\s+(\w+)\s+on\s[^;]*;?$/i
+
+async function apply(client: pg.Client, migration: Migration, log: (line: string) => void): Promise<void> {
+  const index = concurrentIndex.exec(migration.sql.replaceAll(/--.*/g, '').trim())?.[1]
+  if (index === undefined) return applyInTransaction(client, migration, log)
+  log(`${migration.name} builds an index: it waits for every transaction that has begun before`)
+  try {
+    // An earlier try that was ended leaves an invalid index.
+    await client.query(`drop index concurrently if exists ${index}`)
+    await client.query(migration.sql)
+    await markApplied(client, migration)
+  } catch (error) {
+    throw failed(migration, error)
+  }
+}
+
+const markApplied = (client: pg.Client, { name }: Migration) =>
+  client.query('insert into schema_migrations (name) values ($1)', [name])
+
+const failed = ({ name }: Migration, error: unknown) =>
+  new Error(
+    `Migration ${name} failed: ${(error as Error).message}. Nothing of it was applied: start again.`,
+    {
+      cause: error,
+    },
+  )
+
+async function applyInTransaction(
   client: pg.Client,
-  { name, sql }: Migration,
+  migration: Migration,
   log: (line: string) => void,
 ): Promise<void> {
   for (let tries = 1; ; tries++) {
@@ -109,19 +137,16 @@ async function apply(
       `begin; set local lock_timeout = ${lockWaitMs}; set local citus.multi_shard_modify_mode = 'sequential'`,
     )
     try {
-      await client.query(sql)
+      await client.query(migration.sql)
       await distributeNewTables(client)
-      await client.query('insert into schema_migrations (name) values ($1)', [name])
+      await markApplied(client, migration)
       await client.query('commit')
       return
     } catch (error) {
       await client.query('rollback')
       if ((error as { code?: string }).code !== lockNotAvailable || tries === triesMax)
-        throw new Error(
-          `Migration ${name} failed: ${(error as Error).message}. Nothing of it was applied: start again.`,
-          { cause: error },
-        )
-      if (tries === 1) log(`${name} is waiting for a lock on a table`)
+        throw failed(migration, error)
+      if (tries === 1) log(`${migration.name} is waiting for a lock on a table`)
       await delay(betweenTriesMs)
     }
   }
