@@ -128,6 +128,38 @@ test('a timeout of the owner ends no migration, and a migration that ends at its
   }
 })
 
+test('while a vacuum runs, a migration waits until PostgreSQL ends an automatic one for it', async () => {
+  const owner = await connected(database.ownerUrl)
+  const [busy, vacuum] = [await connected(database.ownerUrl), await connected(database.ownerUrl)]
+  const name = '9000-waits.sql'
+  try {
+    await owner.query(`create table trial (nth integer)`)
+    await owner.query(`create table dusty as select repeat('x', 4000) as text from generate_series(1, 4000)`)
+    // A tenth of a second per page of 8 kB.
+    await vacuum.query('set vacuum_cost_delay = 100; set vacuum_cost_limit = 1')
+    const { rows: self } = await vacuum.query<{ pid: number }>('select pg_backend_pid() as pid')
+    const vacuumed = vacuum.query('vacuum dusty').catch(() => {})
+    await expect
+      .poll(() => owner.query('select from pg_stat_progress_vacuum where pid = $1', [self[0]?.pid]))
+      .toMatchObject({ rowCount: 1 })
+    await busy.query('begin; lock table trial')
+    const said: string[] = []
+    const sql = `alter table trial add column waited text default current_setting('lock_timeout'); insert into trial values (1)`
+    const all = [...(await readMigrations()), { name, sql }]
+    const migrating = migrate({ connectionString: database.ownerUrl }, (line) => said.push(line), all)
+    await expect.poll(() => said).toEqual([`${name} is waiting for a lock on a table`])
+    await busy.query('commit')
+    await migrating
+    const { rows } = await owner.query('select waited from trial')
+    expect(rows).toEqual([{ waited: '1200ms' }])
+    await owner.query('select pg_cancel_backend($1)', [self[0]?.pid])
+    await vacuumed
+  } finally {
+    await owner.query(`drop table trial, dusty; delete from schema_migrations where name = '${name}'`)
+    for (const client of [owner, busy, vacuum]) await client.end()
+  }
+})
+
 test('an index is built while others write, and a try that was ended before is replaced', async () => {
   const owner = await connected(database.ownerUrl)
   const [busy, other] = [await connected(database.ownerUrl), await connected(database.ownerUrl)]

@@ -14,6 +14,8 @@ export const migrationLock = 7_205_913
  * stop answering for as long as another transaction holds the lock.
  */
 const lockWaitMs = 500
+/** The same while a vacuum runs: PostgreSQL ends an automatic one for a lock that was waited for as long as deadlock_timeout. */
+const vacuumLockWaitMsMax = 1_500
 /** After a lock timeout, the migration lets other transactions run for this long, and tries again. */
 const betweenTriesMs = 500
 const triesMax = 120
@@ -131,10 +133,11 @@ async function applyInTransaction(
   migration: Migration,
   log: (line: string) => void,
 ): Promise<void> {
+  let waitMs = lockWaitMs
   for (let tries = 1; ; tries++) {
     // With 'sequential', a transaction on Citus may both alter a distributed table and change its rows.
     await client.query(
-      `begin; set local lock_timeout = ${lockWaitMs}; set local citus.multi_shard_modify_mode = 'sequential'`,
+      `begin; set local lock_timeout = ${waitMs}; set local citus.multi_shard_modify_mode = 'sequential'`,
     )
     try {
       await client.query(migration.sql)
@@ -148,8 +151,17 @@ async function applyInTransaction(
         throw failed(migration, error)
       if (tries === 1) log(`${migration.name} is waiting for a lock on a table`)
       await delay(betweenTriesMs)
+      waitMs = await nextLockWait(client)
     }
   }
+}
+
+/** How long to wait for a lock that was not available: a vacuum of a long table may hold it for hours. */
+async function nextLockWait(client: pg.Client): Promise<number> {
+  const { rows } = await client.query<{ ms: number }>(`
+    select 200 + extract(epoch from current_setting('deadlock_timeout')::interval)::float8 * 1000 as ms
+    where exists (select from pg_stat_progress_vacuum where datname = current_database())`)
+  return Math.min(rows[0]?.ms ?? lockWaitMs, vacuumLockWaitMsMax)
 }
 
 /**
