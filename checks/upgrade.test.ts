@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
-import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest'
+import { withDatabaseClient } from '#server/database/hosts/index.ts'
 import { migrate, migrationNames } from '#server/database/schema/index.ts'
 import { importedLines, importTenant } from '#server/operations/index.ts'
 import { secretKey } from '#server/security/index.ts'
@@ -39,20 +39,12 @@ let held: Held
 beforeEach(async () => {
   database = await cloneDatabase({ ...inject('databaseCluster'), template: 'template0' })
   const dump = gunzipSync(readFileSync(`${earlier}.sql.gz`)).toString()
-  await connected(database.ownerUrl, (owner) => owner.query(`set check_function_bodies = off; ${dump}`))
+  await withDatabaseClient({ connectionString: database.ownerUrl }, (owner) =>
+    owner.query(`set check_function_bodies = off; ${dump}`),
+  )
   held = JSON.parse(textOf(`${earlier}.json`))
 })
 afterEach(() => database.drop())
-
-async function connected<T>(connectionString: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString })
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
-}
 
 /** Connects as a superuser, who sees the rows of all brokerages. */
 const databaseUrlOf = ({ name }: TestDatabase) => databaseUrl(inject('databaseCluster').makerUrl, name)
@@ -75,10 +67,13 @@ test('an export of 0.2.0 arrives with one command: floors are a rule, and earlie
     const imported = await importTenant(around, { folder: earlierExport, ...keys, now: app.now })
     expect(imported).toMatchObject({ name: 'Fixture Freight', suspended: true, liveTokens: 1 })
     expect(importedLines(imported).join('\n')).toMatch(/its floors are the first pricing rule now/)
-    const [quotes, tenants] = await connected(databaseUrlOf(app.testDatabase), async (client) => [
-      (await client.query('select * from quotes')).rows,
-      (await client.query('select pricing_rules from tenants')).rows,
-    ])
+    const [quotes, tenants] = await withDatabaseClient(
+      { connectionString: databaseUrlOf(app.testDatabase) },
+      async (client) => [
+        (await client.query('select * from quotes')).rows,
+        (await client.query('select pricing_rules from tenants')).rows,
+      ],
+    )
     const minimum = { pct: 8, cents: 15_000, rateCentsPerMile: 175 }
     expect(tenants).toMatchObject([{ pricing_rules: [{ ruleId: 1, isOn: true, terms: { minimum } }] }])
     const offers = (quotes ?? []).filter(({ superseded_by: by }) => by !== null)
@@ -109,7 +104,7 @@ describe('a database of 69d4e95d', () => {
     expect(new Set(quotes.map(({ lane_id: id }) => id))).toEqual(
       new Set(recorded.map(({ lane_id: id }) => id)),
     )
-    await connected(database.ownerUrl, async (owner) => {
+    await withDatabaseClient({ connectionString: database.ownerUrl }, async (owner) => {
       expect(await schemaSql(owner)).toBe(textOf(schemaFile))
     })
     const again: string[] = []
@@ -121,7 +116,7 @@ describe('a database of 69d4e95d', () => {
     const before = await rowsNow()
     let killing: Promise<unknown> | undefined
     const interrupted = migrate(database.owner, () => {
-      killing ??= connected(inject('databaseCluster').makerUrl, (maker) =>
+      killing ??= withDatabaseClient({ connectionString: inject('databaseCluster').makerUrl }, (maker) =>
         maker.query(
           `select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and pid <> pg_backend_pid()`,
           [database.name],

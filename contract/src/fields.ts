@@ -1,5 +1,5 @@
 import Type, { type TEnum, type TProperties, type TSchema } from 'typebox'
-import { dollarsMax, labelLengthMax, nameLengthMax } from './limits.ts'
+import { dollarsMax, labelLengthMax, milesMax, nameLengthMax } from './limits.ts'
 import { timeZoneNamed } from './time-zone.ts'
 
 /**
@@ -198,6 +198,16 @@ export function day(description: string) {
     (value) => isDay(value),
     () => 'day',
   )
+}
+
+/** Loaded miles: more than 0, up to `milesMax`. */
+export function loadedMiles(description: string) {
+  return Type.Number({
+    description,
+    exclusiveMinimum: 0,
+    maximum: milesMax,
+    'x-expected': `a number of miles greater than 0 and up to ${milesMax.toLocaleString('en-US')}`,
+  })
 }
 
 /** The body of a partial update. At least one member is required; absent members do not change. */

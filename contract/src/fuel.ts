@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { day, dollars, nullable, oneOf, text } from './fields.ts'
+import { day, dollars, loadedMiles, nullable, oneOf, text } from './fields.ts'
 import { dieselWeeksShown, fuelBytesMax, fuelPeriodsMax, fuelStepsMax } from './limits.ts'
 import { datedFile, fileForms } from './sent-file.ts'
 
@@ -177,12 +177,7 @@ export const getFuelSurcharge = endpoint({
   who: { kind: 'dashboard', role: 'viewer' },
   query: Type.Object({
     day: day('The day of the load'),
-    miles: Type.Number({
-      description: 'Loaded miles',
-      exclusiveMinimum: 0,
-      maximum: 10_000,
-      'x-expected': 'a number of miles greater than 0 and up to 10,000',
-    }),
+    miles: loadedMiles('Loaded miles'),
     customer_name: Type.Optional(text('The customer, if its schedule should apply')),
   }),
   status: 200,

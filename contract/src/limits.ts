@@ -262,6 +262,8 @@ export const pageSizeMax = 200
 export const chargesPerAmountMax = 20
 /** Places between origin and destination. With these two, a load has at most 12 stops, more than a truck makes in a week. */
 export const stopsMax = 10
+/** Miles of a load. */
+export const milesMax = 10_000
 /** Days of an exchange table in one call: thirty years of working days. */
 export const exchangeRatesMax = 8_000
 /** A list of so many exchange rates as JSON, in lines of their own. */

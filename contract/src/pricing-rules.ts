@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { dollars, equipment, nullable, oneOf, place, recordId, text, wholeNumber } from './fields.ts'
-import { labelLengthMax, rulesMax } from './limits.ts'
+import { labelLengthMax, milesMax, rulesMax } from './limits.ts'
 import { rateTypes } from './rate-types.ts'
 
 const confidences = ['high', 'medium', 'low', 'none'] as const
@@ -45,8 +45,8 @@ export const RuleConditions = Type.Object(
     rep_id: Type.Optional({ ...recordId, description: 'Only quotes of this person' }),
     team_id: Type.Optional({ ...recordId, description: 'Only quotes of people who are in this team' }),
     equipment: Type.Optional(equipment('Only quotes with this equipment')),
-    miles_over: Type.Optional(wholeNumber('Only quotes of more loaded miles than this', 0, 10_000)),
-    miles_to: Type.Optional(wholeNumber('Only quotes of at most this many loaded miles', 1, 10_000)),
+    miles_over: Type.Optional(wholeNumber('Only quotes of more loaded miles than this', 0, milesMax)),
+    miles_to: Type.Optional(wholeNumber('Only quotes of at most this many loaded miles', 1, milesMax)),
     rate_type: Type.Optional(
       oneOf('Only spot or only contract quotes. A quote that says neither is a spot quote', rateTypes),
     ),

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
-import { dollars, equipment, oneOf, place, positiveDollars, text, time } from './fields.ts'
+import { dollars, equipment, loadedMiles, oneOf, place, positiveDollars, text, time } from './fields.ts'
 import { pushBytesMax, pushedItemsMax } from './limits.ts'
 import { sentStops } from './load-modes.ts'
 import {
@@ -27,12 +27,7 @@ export const pushedQuote = Type.Object({
   destination: Type.Optional(place('Delivery city and state; sent together with origin')),
   stops: sentStops,
   miles: Type.Optional(
-    Type.Number({
-      description: 'Loaded miles; computed from the places if absent. Sent together with origin',
-      exclusiveMinimum: 0,
-      maximum: 10_000,
-      'x-expected': 'a number of miles greater than 0 and up to 10,000',
-    }),
+    loadedMiles('Loaded miles; computed from the places if absent. Sent together with origin'),
   ),
   equipment: Type.Optional(equipment('Equipment code, such as V')),
   quoted_rate: Type.Optional(positiveDollars('The rate quoted to the customer')),

@@ -3,6 +3,7 @@ import { endpoint } from './endpoint.ts'
 import {
   dollars,
   equipment,
+  loadedMiles,
   nullable,
   oneOf,
   place,
@@ -71,13 +72,9 @@ export const quoteToMake = Type.Object({
   ...quotedCharges,
   market_rate: Type.Optional(positiveDollars('External market rate at quote time')),
   miles: Type.Optional(
-    Type.Number({
-      description:
-        'Loaded miles. Costs and pricing rules use them if they are within 25 % of the distance that the service measures, or if it measures none',
-      exclusiveMinimum: 0,
-      maximum: 10_000,
-      'x-expected': 'a number of miles greater than 0 and up to 10,000',
-    }),
+    loadedMiles(
+      'Loaded miles. Costs and pricing rules use them if they are within 25 % of the distance that the service measures, or if it measures none',
+    ),
   ),
   ...quotedDetails,
   ...quotedValidity,

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { endpoint } from './endpoint.ts'
 import { CurvePoint, Estimate, MarginRisk, Optimum, trustLevels } from './estimate.ts'
-import { equipment, includeOf, nullable, place, positiveDollars, text } from './fields.ts'
+import { equipment, includeOf, loadedMiles, nullable, place, positiveDollars, text } from './fields.ts'
 import { ItemFieldError } from './insight-batch.ts'
 import { quoteRequestBytesMax, quotesPerRequestMax } from './limits.ts'
 import { sentStops } from './load-modes.ts'
@@ -38,13 +38,9 @@ export const deskQuote = Type.Object({
   ),
   estimated_cost: Type.Optional(positiveDollars('The truck cost that you expect')),
   miles: Type.Optional(
-    Type.Number({
-      description:
-        'Loaded miles. Used if they are within 25 % of the distance that the service measures, or if it measures none',
-      exclusiveMinimum: 0,
-      maximum: 10_000,
-      'x-expected': 'a number of miles greater than 0 and up to 10,000',
-    }),
+    loadedMiles(
+      'Loaded miles. Used if they are within 25 % of the distance that the service measures, or if it measures none',
+    ),
   ),
   rate_type: quotedDetails.rate_type,
   mode: quotedDetails.mode,

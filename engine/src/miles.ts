@@ -4,9 +4,6 @@ export interface Coordinates {
   readonly longitude: number
 }
 
-/** The most miles of a load. */
-export const MILES_MAX = 10_000
-
 const EARTH_RADIUS_MILES = 3958.7613
 /** Assumed miles of a haul within one city. */
 const SAME_CITY_MILES = 15

@@ -1,5 +1,6 @@
 import { NativeSelect, TextInput, type TextInputProps } from '@mantine/core'
 import type { ChangeEvent } from 'react'
+import { milesMax } from '#contract/limits.ts'
 import { modes } from '#engine/load-mode.ts'
 import { dollarsFromCents } from '#engine/money.ts'
 import { readCharges } from '#engine/named-charges.ts'
@@ -260,7 +261,7 @@ export function typedInWords(typed: TypedQuote, assumed: RateBasis): string[] {
 function readMiles(text: string): number | null {
   const digits = text.trim().replace(/(?<!\s)\s*mi(les)?$/i, '')
   const miles = /^\d{1,3}(,?\d{3})?(\.\d{1,2})?$/.test(digits) ? Number(digits.replace(',', '')) : Number.NaN
-  return miles > 0 && miles <= 10_000 ? miles : null
+  return miles > 0 && miles <= milesMax ? miles : null
 }
 
 function readBasis(text: string): RateBasis | null {

@@ -1,7 +1,6 @@
 import { isDisplayText } from '#contract/fields.ts'
-import { nameLengthMax } from '#contract/limits.ts'
+import { milesMax, nameLengthMax } from '#contract/limits.ts'
 import { equipmentCode, equipmentFault } from '#engine/equipment.ts'
-import { MILES_MAX } from '#engine/miles.ts'
 import { isScientific } from '#engine/not-given.ts'
 import { withoutGuards } from './csv-lines.ts'
 
@@ -109,6 +108,6 @@ export function readMiles(text: string): Cell<number | null> {
     return { wrong: 'a number of miles such as 780.5' }
   }
   const miles = Number(number.replaceAll(',', ''))
-  if (miles > MILES_MAX) return { wrong: 'at most 10,000 miles' }
+  if (miles > milesMax) return { wrong: `at most ${milesMax.toLocaleString('en-US')} miles` }
   return { value: miles === 0 ? null : miles }
 }

@@ -1,13 +1,9 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import {
-  databaseName,
-  type EmbeddedConnection,
-  startEmbeddedPostgres,
-} from '#server/embedded-postgres/index.ts'
+import { withDatabaseClient } from '#server/database/hosts/index.ts'
+import { databaseName, startEmbeddedPostgres } from '#server/embedded-postgres/index.ts'
 import { backUp, missingRows } from './back-up.ts'
 
 let folder: string
@@ -18,16 +14,6 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-async function connected<T>(to: EmbeddedConnection, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client(to.connection(databaseName, 'superuser'))
-  await client.connect()
-  try {
-    return await work(client)
-  } finally {
-    await client.end()
-  }
-}
-
 const back = (to: string) =>
   backUp({ dataDirectory: join(folder, 'data'), folder: join(folder, to), clock: Date.now, remark: () => {} })
 
@@ -36,7 +22,7 @@ test('a copy made during writes is complete and contains everything committed be
 }, async () => {
   const postgres = await startEmbeddedPostgres({ directory: join(folder, 'data') })
   onTestFinished(() => postgres.stop())
-  const began = await connected(postgres, async (client) => {
+  const began = await withDatabaseClient(postgres.connection(databaseName, 'superuser'), async (client) => {
     await client.query('create table written (number integer primary key, again integer not null)')
     let number = 0
     let over = false
@@ -70,8 +56,8 @@ test('a copy made during writes is complete and contains everything committed be
   expect(existsSync(join(folder, 'copy', 'secret-key'))).toBe(false)
   const restored = await startEmbeddedPostgres({ directory: join(folder, 'copy') })
   try {
-    const [row] = await connected(
-      restored,
+    const [row] = await withDatabaseClient(
+      restored.connection(databaseName, 'superuser'),
       async (client) =>
         (
           await client.query<{ rows: number; last: number }>(

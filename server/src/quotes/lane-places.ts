@@ -1,7 +1,8 @@
 import { type FieldError, invalid } from '#contract/errors.ts'
+import { milesMax } from '#contract/limits.ts'
 import { decidedMiles } from '#engine/appraisal/decided-miles.ts'
 import { repeatedStop, stopsOf, stopsText } from '#engine/load-stops.ts'
-import { arePlausibleMiles, MILES_MAX, roadMiles, sumOfLegs } from '#engine/miles.ts'
+import { arePlausibleMiles, roadMiles, sumOfLegs } from '#engine/miles.ts'
 import type { Place } from '#engine/place.ts'
 import { type LocatedPlace, locate } from '#geography/locate.ts'
 import { nearestSpellings } from '#geography/nearest-spellings.ts'
@@ -183,7 +184,7 @@ function measuredAlong(route: readonly (LocatedPlace | null)[]): number | null {
   const known = route.filter((place) => place !== null)
   if (known.length < route.length) return null
   const miles = Math.round(sumOfLegs(known, roadMiles) * 10) / 10
-  return miles <= MILES_MAX ? miles : null
+  return miles <= milesMax ? miles : null
 }
 
 /** The location of a place by its stored name, such as `Dallas, TX`, or by its key, such as `dallas|TX`. */
