@@ -506,6 +506,12 @@ describe('the manifests', () => {
   })
 })
 
+test('the service calls what its unit could forbid in one place, which allows for that', () => {
+  const calling = filesOf('server/src/**/*.ts').filter((path) => /\bsetPriority\(/.test(textOf(path)))
+  expect(calling.filter((path) => !path.endsWith('.test.ts'))).toEqual(['server/src/runtime/lower-priority.ts'])
+  expect(setting('deploy/systemd/lanewise.service', 'SystemCallFilter')).toContain('setpriority')
+})
+
 describe.each(unitFiles)('%s', (path) => {
   test('consists of sections and settings, without duplicate settings', () => {
     const lines = unitLines(path)

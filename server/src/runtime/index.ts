@@ -4,6 +4,7 @@
 export { clockDifferenceMs } from './clock-difference.ts'
 export { concurrencyLimit, QueueFull } from './concurrency-limit.ts'
 export type { Log } from './log.ts'
+export { lowerPriority } from './lower-priority.ts'
 export { andThen, type NowOrLater } from './now-or-later.ts'
 export { late, orLate } from './or-late.ts'
 export { inReadingTurn, type ReadingTurn, readingTurn, TurnEnded } from './reading-turn.ts'

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { constants, getPriority, setPriority } from 'node:os'
+import { constants } from 'node:os'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
@@ -11,7 +11,7 @@ import {
   workbookTextBytesMax,
   workbookUnpackedBytesMax,
 } from '#contract/limits.ts'
-import { type ReadingTurn, readingTurn, TurnEnded } from '../runtime/index.ts'
+import { lowerPriority, type ReadingTurn, readingTurn, TurnEnded } from '../runtime/index.ts'
 import { type FileBytes, unpacked } from './file-bytes.ts'
 import { compiledCodeFolder } from './workbook-code.ts'
 import type { ProcessLimits, WorkbookAnswer, WorkbookQuestion } from './workbook-main.ts'
@@ -52,9 +52,9 @@ export async function readWorkbook(
       ? { residentBytes: firstWorkbookTurnBytes, processorMs: firstWorkbookTurnMs }
       : { residentBytes: workbookMemoryBytesMax, processorMs: workbookProcessorSecondsMax * 1_000 }
   const child = startProcess(most)
-  // Requests and small workbooks come before a long one. A service that has a lower priority itself may not raise one.
-  const { PRIORITY_BELOW_NORMAL: low } = constants.priority
-  if (turn?.isShort === false && child.pid !== undefined && getPriority() < low) setPriority(child.pid, low)
+  // Requests and small workbooks come before a long one.
+  if (turn?.isShort === false && child.pid !== undefined)
+    lowerPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL)
   const kill = () => child.kill('SIGKILL')
   turn?.signal.addEventListener('abort', kill, { once: true })
   try {
