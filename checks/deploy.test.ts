@@ -508,8 +508,17 @@ describe('the manifests', () => {
 
 test('the service calls what its unit could forbid in one place, which allows for that', () => {
   const calling = filesOf('server/src/**/*.ts').filter((path) => /\bsetPriority\(/.test(textOf(path)))
-  expect(calling.filter((path) => !path.endsWith('.test.ts'))).toEqual(['server/src/runtime/lower-priority.ts'])
+  expect(calling.filter((path) => !path.endsWith('.test.ts'))).toEqual([
+    'server/src/runtime/lower-priority.ts',
+  ])
   expect(setting('deploy/systemd/lanewise.service', 'SystemCallFilter')).toContain('setpriority')
+})
+
+test('the image needs no entry of its account in /etc/passwd', () => {
+  const asking = filesOf('{contract,engine,geography,server}/src/**/*.ts').filter((path) =>
+    /\b(userInfo|homedir)\(/.test(textOf(path)),
+  )
+  expect(asking).toEqual([])
 })
 
 describe.each(unitFiles)('%s', (path) => {

@@ -1,5 +1,5 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir, userInfo } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
@@ -14,7 +14,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-const path = () => join(folder, `lanewise-code-${userInfo().uid}`)
+const path = () => join(folder, `lanewise-code-${process.getuid?.()}`)
 const found = async () => (await import('./workbook-code.ts')).compiledCodeFolder()
 
 test('the folder for compiled code is closed to other users, and the next service uses it again', async () => {

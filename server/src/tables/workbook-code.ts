@@ -1,5 +1,5 @@
 import { lstatSync, mkdirSync } from 'node:fs'
-import { tmpdir, userInfo } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 let folder: string | null | undefined
@@ -11,7 +11,8 @@ let folder: string | null | undefined
  */
 export function compiledCodeFolder(): string | null {
   if (folder !== undefined) return folder
-  const { uid } = userInfo()
+  // The account of a container has no entry in /etc/passwd, so only its number is known.
+  const uid = process.getuid?.()
   const path = join(tmpdir(), `lanewise-code-${uid}`)
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 })
