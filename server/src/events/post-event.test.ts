@@ -99,6 +99,36 @@ describe('a request', () => {
     ])
   })
 
+  // Without these limits, a receiver could keep the process busy for the whole time of an attempt.
+  test.each([100, 102, 103])('an answer that stays interim ends: many of %d', async (status) => {
+    receiver.answer = (response) => response.socket?.write(`HTTP/1.1 ${status} Wait\r\n\r\n`.repeat(20))
+    expect(await post()).toMatchObject({
+      status: null,
+      failure: 'The receiver sent answers of the status 1xx only.',
+    })
+  })
+
+  test('a few interim answers come before the answer', async () => {
+    receiver.answer = (response) => {
+      for (let count = 0; count < 5; count++) response.writeProcessing()
+      answerWith(200, 'thanks')(response)
+    }
+    expect(await post()).toMatchObject({ status: 200, text: 'thanks', failure: null })
+  })
+
+  test('an answer in tiny pieces is not read to its end', async () => {
+    receiver.answer = (response) => {
+      response.socket?.write(
+        `HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(5_000)}`,
+      )
+    }
+    // The answer never ends, so the attempt would last for all of its time.
+    expect(await post(receiver.url, { patienceMs: 600_000 })).toMatchObject({
+      status: 200,
+      text: 'a'.repeat(500),
+    })
+  })
+
   test('a failed connection reports why', async () => {
     const gone = await eventReceiver()
     await gone.close()

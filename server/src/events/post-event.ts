@@ -2,6 +2,7 @@ import { lookup, Resolver } from 'node:dns/promises'
 import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
+import { finished } from 'node:stream/promises'
 import { deliveryAnswerBytesMax, deliveryAnswerSavedMax, deliverySecondsMax } from '#contract/limits.ts'
 import { type AllowedPrivate, mayReach, type OutboundTarget, outboundTarget } from '../security/index.ts'
 
@@ -87,6 +88,9 @@ function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return Promise.race([work, aborted]).finally(() => signal.removeEventListener('abort', abort))
 }
 
+/** The most answers with a status of 100 to 199. Each takes processor time, and a receiver could send them without end. */
+const interimAnswersMax = 10
+
 /** Sends one request on its own connection, to addresses that were checked. */
 function exchange(
   { url, host }: OutboundTarget,
@@ -116,6 +120,12 @@ function exchange(
   })
   request.on('error', reject)
   request.on('response', (response) => resolve(answerOf(response)))
+  let interim = 0
+  request.on('information', () => {
+    if (++interim > interimAnswersMax) {
+      request.destroy(Object.assign(new Error('many interim answers'), { code: 'INTERIM_ANSWERS' }))
+    }
+  })
   request.on('upgrade', ({ statusCode }, socket) => {
     socket.destroy()
     const failure = 'The receiver changed the protocol instead of answering.'
@@ -127,20 +137,25 @@ function exchange(
   return promise
 }
 
+/** Enough for the saved characters, of which each has at most four bytes. */
+const savedBytesMax = deliveryAnswerSavedMax * 4
+/** Chunks of one byte take a hundred times the processor time of the same bytes at once. */
+const piecesMax = savedBytesMax
+
 /** Reads the beginning of an answer. The status counts even when the rest of the answer does not arrive. */
 async function answerOf(response: IncomingMessage): Promise<Posted> {
   const status = response.statusCode ?? 0
   const kept: Buffer[] = []
   let bytes = 0
-  try {
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      if (bytes < deliveryAnswerSavedMax * 4) kept.push(chunk)
-      bytes += chunk.length
-      if (bytes >= deliveryAnswerBytesMax) break
-    }
-  } catch {
-    // The answer was cut off.
-  }
+  let pieces = 0
+  // An iterator would join the pieces that have arrived, so that nobody could count them.
+  response.on('data', (piece: Buffer) => {
+    if (bytes < savedBytesMax) kept.push(piece)
+    bytes += piece.length
+    if (bytes >= deliveryAnswerBytesMax || ++pieces >= piecesMax) response.destroy()
+  })
+  // Also of an answer that was cut off.
+  await finished(response).catch(() => {})
   response.destroy()
   const retryAfter = response.headers['retry-after'] ?? ''
   return {
@@ -165,6 +180,7 @@ const words: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'The address cannot be reached.',
   ENETUNREACH: 'The address cannot be reached.',
   ETIMEDOUT: 'The address cannot be reached.',
+  INTERIM_ANSWERS: 'The receiver sent answers of the status 1xx only.',
   ETIMEOUT: 'The name servers did not answer.',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'The certificate was not signed by a trusted authority.',
   SELF_SIGNED_CERT_IN_CHAIN: 'The certificate was not signed by a trusted authority.',
