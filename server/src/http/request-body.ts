@@ -92,17 +92,22 @@ export function limitArrival(
 ): void {
   if (!hasBody(request)) return
   const { raw } = request
-  const timer = setTimeout(() => {
+  const onLate = () =>
     unlessRead(raw, () => {
       if (reply.sent) raw.destroy()
+      else if (isHeldBack(raw)) timer.refresh()
       else if (request.routeOptions.config.isUpload !== true) answerLate(request, reply, parts)
     })
-  }, bodyArrivalSecondsMax * 1000)
-  timer.unref()
+  const timer = setTimeout(onLate, bodyArrivalSecondsMax * 1000).unref()
   // When the answer is sent before the body has arrived, the timer runs on.
   reply.raw.once('close', () => {
     if (raw.complete) clearTimeout(timer)
   })
+}
+
+/** Whether the body waits for this process, which reads no more of it until the caller is admitted. */
+function isHeldBack(raw: IncomingMessage): boolean {
+  return raw.readableLength >= raw.readableHighWaterMark
 }
 
 /** Many more than a body needs that has arrived while the process was busy: each reads 64 KiB. */

@@ -24,17 +24,22 @@ beforeEach(() => {
 let app: TestApp
 /** Says when a request has begun. */
 const requests = new EventEmitter()
+/** Holds up the admission of requests, as a slow database does. */
+let admission = Promise.resolve()
 let ours: Integration
 beforeAll(async () => {
   app = await testApp({
     plant: (server) =>
-      server.addHook('onRequest', async () => void setImmediate(() => requests.emit('begun'))),
+      server.addHook('onRequest', async () => {
+        setImmediate(() => requests.emit('begun'))
+        await admission
+      }),
   })
   ours = await makeIntegration(app)
 })
 afterAll(() => app.close())
 
-const bearer = () => ['Authorization', `Bearer ${ours.token}`] as const
+const bearer = (token = ours.token) => ['Authorization', `Bearer ${token}`] as const
 
 test.each(refusedForAddress)(
   '$firstLine with $what that never comes is answered at once and closed',
@@ -136,4 +141,41 @@ test('a body that arrived while the process was busy is read, however late', asy
   while (performance.now() < until);
   const [answer] = await once(socket, 'data')
   expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /)
+})
+
+// The process reads 64 KiB before it knows the caller, and the rest waits in the system.
+test.each([20_000, 70_000, 300_000])(
+  'a body of %d bytes is not late while its caller is not admitted yet',
+  async (bytes) => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    admission = promise
+    const answering = fetch(`${app.url}${matchImportColumns.path}`, {
+      method: 'POST',
+      headers: Object.fromEntries([bearer(ours.tenant.owner), jsonHeader]),
+      body: JSON.stringify({ headers: ['Origin', 'Destination'], padding: ' '.repeat(bytes) }),
+    })
+    await delay(3_000 * shortSeconds)
+    resolve()
+    expect((await answering).status).toBe(200)
+  },
+)
+
+test('a large body whose caller is admitted late and whose rest never comes is 408', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  admission = promise
+  const socket = connect(Number(new URL(app.url).port), '127.0.0.1')
+  await once(socket, 'connect')
+  socket.write(
+    head(`POST ${matchImportColumns.path} HTTP/1.1`, [
+      ['Host', 'x'],
+      bearer(ours.tenant.owner),
+      jsonHeader,
+      ['Content-Length', '400000'],
+    ]),
+  )
+  socket.write(' '.repeat(300_000))
+  await delay(2_000 * shortSeconds)
+  resolve()
+  const [answer] = await once(socket, 'data')
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 408 /)
 })
