@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { isUsualCode } from '#engine/equipment.ts'
 import type { RowError } from '../database/schema/index.ts'
 import { type TableFile, type TableRow, tablePieces } from '../tables/index.ts'
@@ -82,8 +81,6 @@ export async function* batchesOf(
       batch = emptyBatch()
     }
     bytesRead = piece.bytesRead
-    // Requests run before the next piece.
-    await setImmediate()
   }
   yield { batch, bytesRead: csv.bytesTotal, leftOut }
 }

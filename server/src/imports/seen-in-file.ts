@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises'
 import { cellText, datedFields, noDates, orderConflict, type SeenDates, seeDate } from '../csv/index.ts'
 import { ImportFileError, type TableFile, tablePieces, unpacked } from '../tables/index.ts'
 import type { Columns } from './columns.ts'
@@ -58,8 +57,6 @@ export async function seeFile(csv: TableFile, columns: Columns): Promise<SeenInF
       fields.filter(({ field }) => field !== 'updated_at'),
       columns.dates,
     )
-    // Requests run before the next piece.
-    await setImmediate()
   }
   return {
     dates: new Map(fields.map(({ field, seen }) => [field, seen])),
@@ -94,7 +91,6 @@ async function hasNumbers(csv: TableFile): Promise<boolean> {
       if (anyNumbers.test(text)) return true
       rest = text.slice(-overlap)
     }
-    await setImmediate()
   }
   return false
 }

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { setImmediate as othersTurn } from 'node:timers/promises'
 import { createGunzip } from 'node:zlib'
 import { importBytesMax } from '#contract/limits.ts'
 import { refused } from './refused.ts'
@@ -10,11 +11,12 @@ import { refused } from './refused.ts'
  */
 export type FileBytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>
 
-/** The size of an unpacked piece, in bytes. */
+/** The maximum size of an unpacked piece, in bytes. */
 const unpackedBytes = 64 * 1024
 
 /**
- * The bytes of a file in pieces, unpacked when they are gzip (detected by content).
+ * The bytes of a file in pieces, unpacked when they are gzip (detected by content). Requests run before the next piece, whatever the
+ * caller does with one.
  *
  * @throws ImportFileError when the unpacked file is too large, or cannot be unpacked
  */
@@ -27,7 +29,10 @@ export async function* unpacked(file: FileBytes): AsyncGenerator<Buffer> {
       const most = `at most ${importBytesMax / 1024 / 1024} MiB${isPacked ? ' when unpacked' : ''}`
       throw refused('file', `The file must be ${most}; split it.`)
     }
-    yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+    for (let at = 0; at < chunk.length; at += unpackedBytes) {
+      yield Buffer.from(chunk.buffer, chunk.byteOffset + at, Math.min(unpackedBytes, chunk.length - at))
+      await othersTurn()
+    }
   }
 }
 

@@ -38,6 +38,50 @@ async function problemOf(bytes: Buffer | Buffer[]) {
   throw new Error('The file was taken.')
 }
 
+/** The turns of the event loop while `work` runs, in which requests would be served. */
+async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
+  let turns = 0
+  let isOver = false
+  const count = () => {
+    turns++
+    if (!isOver) setImmediate(count)
+  }
+  setImmediate(count)
+  await work()
+  isOver = true
+  return turns
+}
+
+/** A large file as it is received: in few pieces, all in memory. */
+const received = (text: string | Buffer) => inPieces(text, 1024 * 1024)
+const head = 'origin,destination,equipment,quoted_rate\n'
+
+describe('requests run while a large file is read, although all of it is in memory', () => {
+  it.each([
+    ['one line that never ends', `${head}${'x'.repeat(1_000_000)}`],
+    ['a quote that is never closed', `${head}"${'x'.repeat(1_000_000)}`],
+    ['NULs', `${head}${'\0'.repeat(1_000_000)}`],
+    ['line ends only', `${head}${'\n'.repeat(1_000_000)}`],
+    ['separators only', `${head}${','.repeat(1_000_000)}`],
+    ['rows', `${head}${'"Dallas, TX","Atlanta, GA",V,2000\n'.repeat(30_000)}`],
+    [
+      'another encoding',
+      Buffer.from(`${head}${'"Montr\u00e9al, QC","Atlanta, GA",V,2000\n'.repeat(30_000)}`, 'latin1'),
+    ],
+  ])('%s', async (_, text) => {
+    const quantity = Buffer.from(text).length / (64 * 1024)
+    // The reader waits for nothing else, and stops at no row.
+    const reading = async () => {
+      const table = await open(received(text))
+      const opened = await turnsDuring(async () => {
+        for await (const _ of tablePieces(table));
+      })
+      expect(opened).toBeGreaterThan(quantity)
+    }
+    expect(await turnsDuring(reading)).toBeGreaterThan(2 * quantity)
+  })
+})
+
 describe('reading a file', () => {
   it.each([
     ['commas', 'a,b\n1,2\n'],

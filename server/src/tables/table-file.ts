@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer'
-import { setImmediate as othersTurn } from 'node:timers/promises'
 import { importColumnsMax, importHeadBytesMax, workbookBytesMax } from '#contract/limits.ts'
 import { type Vocabulary, vocabularies } from '../csv/index.ts'
 import { yieldBetweenSteps } from '../runtime/index.ts'
@@ -203,7 +202,6 @@ async function survey(file: FileBytes): Promise<Survey> {
       isText = isUtf8(text.subarray(0, whole))
       unfinished = Buffer.from(text.subarray(whole))
     }
-    await othersTurn()
   }
   const beginning = Buffer.concat(first)
   return {
@@ -277,7 +275,6 @@ async function firstBadLine(file: FileBytes, newline: '\n' | '\r'): Promise<BadL
       if (!isUtf8(rest.subarray(0, whole))) return bad(rest)
       rest = rest.subarray(whole)
     }
-    await othersTurn()
   }
   return isUtf8(rest) ? null : bad(rest)
 }

@@ -1,3 +1,4 @@
+import { setImmediate as othersTurn } from 'node:timers/promises'
 import { unpacked } from './file-bytes.ts'
 import { type LeftOutReason, leftOutOf, otherHeader } from './left-out.ts'
 import { refused } from './refused.ts'
@@ -20,8 +21,8 @@ export interface TablePiece {
 const pieceBytes = 8 * 1024
 
 /**
- * The rows of a file, a few hundred at a time, so that the caller can do other work in between. Blank rows are skipped; totals,
- * repeated headers and remarks are listed apart.
+ * The rows of a file, a few hundred at a time. Requests run before the next piece, whatever the caller does with one. Blank rows are
+ * skipped; totals, repeated headers and remarks are listed apart.
  *
  * @param lengthMax the maximum length of a row
  */
@@ -51,6 +52,7 @@ export async function* tablePieces(file: TableFile, lengthMax?: number): AsyncGe
       line = read.nextLine
       rest = text.slice(read.used)
       yield { ...sorted(read.rows), bytesRead: byte - Buffer.byteLength(rest) }
+      await othersTurn()
     }
   }
   if (byte < file.bytesTotal) throw changed()

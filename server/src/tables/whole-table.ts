@@ -1,4 +1,3 @@
-import { setImmediate as othersTurn } from 'node:timers/promises'
 import { type FileBytes, unpacked } from './file-bytes.ts'
 import { refused } from './refused.ts'
 import { type OpenOptions, openTable, type TableFile } from './table-file.ts'
@@ -46,7 +45,6 @@ export async function readTable(
   const rows: Line[] = []
   const leftOut: Line[] = []
   const malformed: Line[] = []
-  let read = 0
   for await (const piece of tablePieces(file, lengthMax)) {
     for (const row of piece.rows) {
       if (row.isTooLong) {
@@ -72,15 +70,11 @@ export async function readTable(
         `The file must have at most ${linesMax.toLocaleString('en-US')} lines. Split it.`,
       )
     }
-    if (read++ % piecesPerTurn === 0) await othersTurn()
   }
   const lines = [...file.aboveHeader, ...file.headerRows, ...rows, ...leftOut, ...malformed]
   lines.sort((one, other) => one.line - other.line)
   return { file, rows, leftOut, malformed, lines }
 }
-
-/** Requests run after so many pieces. */
-const piecesPerTurn = 4
 
 /**
  * Refuses a small table with too many bytes or cells before it is read: three megabytes of line feeds are three million rows, and a
@@ -109,7 +103,6 @@ async function refuseLarge(
       const count = counts.get(byte)
       if (count !== undefined) counts.set(byte, count + 1)
     }
-    await othersTurn()
   }
   if (isWorkbook === true) return
   const of = (signs: string) => [...signs].map((sign) => counts.get(sign.charCodeAt(0)) ?? 0)
