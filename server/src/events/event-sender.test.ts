@@ -460,6 +460,33 @@ describe('a delivery', () => {
     }
   })
 
+  test('a test brokerage has its places among those of its brokerage', async () => {
+    const stalled = await eventReceiver()
+    stalled.answer = () => {}
+    try {
+      const { tenant } = integration
+      const other = await makeIntegration(app)
+      await sendEventsTo(app, other.tenant, receiver.url)
+      const entered = await call(app, 'POST', '/api/sandbox/session', { token: tenant.owner, body: {} })
+      const tried = { ...tenant, id: entered.body.tenant.id, owner: entered.body.token }
+      await sendEventsTo(app, tried, `${stalled.url}/tried`)
+      for (let nth = 0; nth < endpointsAtOncePerTenantMax; nth++) {
+        await sendEventsTo(app, tenant, `${stalled.url}/${nth}`)
+      }
+      await makeQuote(app, tenant)
+      await stalled.until((all) => all.length === endpointsAtOncePerTenantMax)
+      await makeQuote(app, tried)
+      // Each look that sends the events of the other brokerage has also found the event of the test brokerage.
+      for (let sent = 1; sent <= 5; sent++) {
+        await makeQuote(app, other.tenant)
+        await receiver.until((all) => all.length === sent)
+      }
+      expect(stalled.received.map(({ path }) => path)).not.toContain('/hook/tried')
+    } finally {
+      await stalled.close()
+    }
+  })
+
   test('while all places are taken, an address with many events gives its place to another brokerage', async () => {
     const crowded = await testApp({
       config: onLoopback,

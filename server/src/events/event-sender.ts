@@ -92,7 +92,8 @@ interface SenderParts {
 
 /** An address that has a place in the sender. */
 interface Sending {
-  readonly tenant: TenantId
+  /** A test brokerage has its places among those of its brokerage. */
+  readonly sharesOf: TenantId
   readonly failing: boolean
   readonly work: Promise<void>
 }
@@ -185,7 +186,8 @@ class OutboxSender implements EventSender {
       const due = await runInBackground(() =>
         database.acrossTenants((transaction) => dueEndpoints(transaction, endpointsLookedAtMax)),
       )
-      for (const to of inTurns(due, (tenant) => this.#standing(tenant))) this.#begin(to)
+      for (const to of inTurns(due, database.shares.of, (sharesOf) => this.#standing(sharesOf)))
+        this.#begin(to)
       if (performance.now() - this.#tidiedAt > this.#tidyEveryMs) {
         this.#tidiedAt = performance.now()
         await this.#announceExpiries()
@@ -199,28 +201,29 @@ class OutboxSender implements EventSender {
     }
   }
 
-  #standing(tenant: TenantId): Standing {
-    return { places: this.#placesOf(tenant), lastStart: this.#lastStarts.get(tenant) ?? 0 }
+  #standing(sharesOf: TenantId): Standing {
+    return { places: this.#placesOf(sharesOf), lastStart: this.#lastStarts.get(sharesOf) ?? 0 }
   }
 
-  #placesOf(tenant: TenantId): number {
-    return [...this.#sending.values()].filter((one) => one.tenant === tenant).length
+  #placesOf(sharesOf: TenantId): number {
+    return [...this.#sending.values()].filter((one) => one.sharesOf === sharesOf).length
   }
 
   #begin(to: DueEndpoint): void {
     const key = keyOf(to)
+    const sharesOf = this.#parts.database.shares.of(to.tenant)
     const isFailing = this.#failing.has(key)
     const failingNow = [...this.#sending.values()].filter((one) => one.failing).length
     if (this.#isStopping || this.#sending.has(key) || this.#sending.size >= this.#atOnceMax) return
     if (isFailing && failingNow >= failingEndpointsAtOnceMax) return
-    if (this.#placesOf(to.tenant) >= endpointsAtOncePerTenantMax) return
+    if (this.#placesOf(sharesOf) >= endpointsAtOncePerTenantMax) return
     const work = this.#sendTo(to)
       .catch((error: unknown) =>
         this.#parts.log.warn({ err: error, tenant_id: to.tenant }, 'events were not sent'),
       )
       .finally(() => this.#sending.delete(key))
-    this.#lastStarts.set(to.tenant, ++this.#starts)
-    this.#sending.set(key, { tenant: to.tenant, failing: isFailing, work })
+    this.#lastStarts.set(sharesOf, ++this.#starts)
+    this.#sending.set(key, { sharesOf, failing: isFailing, work })
   }
 
   /** Sends to one address until nothing is due there, an attempt fails, or other addresses need the place. */
@@ -362,12 +365,14 @@ interface Standing {
  */
 function inTurns(
   due: readonly DueEndpoint[],
-  standingOf: (tenant: TenantId) => Standing,
+  shareOf: (tenant: TenantId) => TenantId,
+  standingOf: (sharesOf: TenantId) => Standing,
 ): readonly DueEndpoint[] {
   const standings = new Map<TenantId, Standing>()
   const ranked = due.map((to) => {
-    const { places, lastStart } = standings.get(to.tenant) ?? standingOf(to.tenant)
-    standings.set(to.tenant, { places: places + 1, lastStart })
+    const sharesOf = shareOf(to.tenant)
+    const { places, lastStart } = standings.get(sharesOf) ?? standingOf(sharesOf)
+    standings.set(sharesOf, { places: places + 1, lastStart })
     return { to, places, lastStart }
   })
   return ranked
