@@ -29,6 +29,8 @@ test.each([
     'postgres://a,b/db?target_session_attrs=any',
     /^has target_session_attrs=any, but the service writes: it must be read-write or primary\.$/,
   ],
+  ['postgres://a/db?sslrootcert=/nowhere.pem', /^cannot be used: ENOENT: .*nowhere\.pem'\.$/],
+  ['postgres://a:1,b/db?sslkey=/nowhere.pem', /^cannot be used: ENOENT: .*nowhere\.pem'\.$/],
   ['postgres://a/db?target_session_attrs=standby', /^has target_session_attrs=standby/],
 ])('the problem of %s', (url, problem) => {
   expect(urlProblem(url)).toMatch(problem)

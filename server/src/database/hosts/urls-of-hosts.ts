@@ -1,3 +1,5 @@
+import pg from 'pg'
+
 /** The values of `target_session_attrs` that connections to a primary fulfill. */
 const attributesOfPrimary = ['read-write', 'primary']
 
@@ -40,8 +42,20 @@ export function urlProblem(url: string): string | null {
   if (urls.some((one) => !URL.canParse(one) || !/^postgres(ql)?:$/.test(new URL(one).protocol))) {
     return 'must be a URL such as postgres://user:password@host:5432/lanewise, or with several hosts, postgres://user:password@host1:5432,host2:5432/lanewise.'
   }
+  const [problem] = urls.flatMap((one) => driverProblem(one) ?? [])
+  if (problem !== undefined) return problem
   const wanted = /[?&]target_session_attrs=([^&]*)/.exec(url)?.[1]
   return wanted === undefined || attributesOfPrimary.includes(wanted)
     ? null
     : `has target_session_attrs=${wanted}, but the service writes: it must be ${attributesOfPrimary.join(' or ')}.`
+}
+
+/** The driver reads the URL and the files of certificates that it names, before it connects. */
+function driverProblem(url: string): string | null {
+  try {
+    new pg.Client({ connectionString: url })
+    return null
+  } catch (error) {
+    return `cannot be used: ${error instanceof Error ? error.message : error}.`
+  }
 }
