@@ -9,12 +9,13 @@ import {
   openSync,
   readdirSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
   writeSync,
 } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { stopAbandonedPostgres } from './embedded-postgres/index.ts'
 import { startFailure } from './start-failure.ts'
@@ -116,6 +117,17 @@ describe('a start that fails says why in one line, with the remedy', { tags: 'lo
     expect(said).toMatch(oneLine('DATA_DIR'))
     expect(code).toBe(1)
   })
+
+  // Below /proc/1, Node's own creation of folders never ends.
+  test.skipIf(process.platform !== 'linux').each(['loop/data', '/proc/1/lanewise/data'])(
+    'a data folder that cannot be: %s',
+    async (path) => {
+      symlinkSync('loop', join(folder, 'loop'))
+      const { code, said } = await refusedStart({ DATA_DIR: resolve(folder, path) })
+      expect(said).toMatch(oneLine(`${path}\\S* .*DATA_DIR`))
+      expect(code).toBe(1)
+    },
+  )
 
   test('a database that does not answer', async () => {
     const { code, said } = await refusedStart({

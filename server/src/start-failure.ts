@@ -49,6 +49,10 @@ const remedies: readonly Remedy[] = [
     says: (where) => `${where} is a file, not a folder: move it away, or set DATA_DIR to another folder.`,
   },
   {
+    signs: /ELOOP|ENAMETOOLONG/,
+    says: (where) => `${where} is no usable path: set DATA_DIR to another folder.`,
+  },
+  {
     signs: /EMFILE|ENFILE|Too many open files/i,
     says: () => 'Too many files are open: raise the limit (ulimit -n 4096) and start again.',
   },

@@ -14,7 +14,12 @@ import {
   startFactor,
   watchedDatabase,
 } from './database/session/index.ts'
-import { embeddedConnections, findPlace, startEmbeddedPostgres } from './embedded-postgres/index.ts'
+import {
+  embeddedConnections,
+  findPlace,
+  mkdirOrSay,
+  startEmbeddedPostgres,
+} from './embedded-postgres/index.ts'
 import { firstStart } from './first-start.ts'
 import { joinInstances } from './limits/index.ts'
 import { type Log, runInOrder } from './runtime/index.ts'
@@ -288,8 +293,10 @@ async function connect(
     return { connection, secretKeys: config.secretKeys }
   }
   // Before the database exists, so that a database without a key file is always one whose key is lost.
-  if (config.secretKeys === null && findPlace(config.dataDirectory) === null)
+  if (config.secretKeys === null && findPlace(config.dataDirectory) === null) {
+    mkdirOrSay(config.dataDirectory)
     makeSecretKey(config.dataDirectory)
+  }
   progress.step('starting PostgreSQL')
   const postgres = await startEmbeddedPostgres({
     directory: config.dataDirectory,

@@ -1,14 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import {
-  chmodSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, existsSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type SecretKey, type SecretKeys, secretKeys, weakness } from '../security/index.ts'
 
@@ -20,7 +11,6 @@ const keyFileOf = (dataDirectory: string) => join(dataDirectory, 'secret-key')
  * secrets, and would hide that the right key is lost.
  */
 export function makeSecretKey(dataDirectory: string): void {
-  mkdirSync(dataDirectory, { recursive: true })
   makeKeyFile(keyFileOf(dataDirectory))
 }
 
@@ -28,7 +18,7 @@ export function makeSecretKey(dataDirectory: string): void {
  * The secret keys of an installation with the embedded database, from the file in its data folder. To rotate the key, add the
  * new one on a line above the old one.
  *
- * @throws Error if the file is missing, contains no secret key or a weak one, or every user of the machine can read it
+ * @throws Error if the file is missing, contains no secret key or a weak one, or every user of the machine can read or write it
  */
 export function secretKeysOf(dataDirectory: string): SecretKeys {
   const fault = keyFileFault(dataDirectory)
@@ -54,10 +44,15 @@ export function keyFileFault(dataDirectory: string): string | null {
     : `The secret key ${file} is missing, and the database in ${dataDirectory} was created with it: restore the file from your copy, or set LANEWISE_SECRET_KEY to the key. If there is no copy, docs/lost-key.md says how to go on.`
 }
 
-/** A sentence if every user of this machine can read a key file; null if not. Windows has no such modes. */
+/**
+ * A sentence if every user of this machine can read or replace a key file; null if not. Its group may read it, as with secrets of
+ * Kubernetes. Windows has no such modes.
+ */
 export function exposureOf(file: string): string | null {
-  if (process.platform === 'win32' || (statSync(file).mode & 0o004) === 0) return null
-  return `Every user of this machine can read the secret key ${file}: run chmod 600 ${file}, and replace the key if others may have read it.`
+  const { mode } = statSync(file)
+  if (process.platform === 'win32' || (mode & 0o006) === 0) return null
+  const can = (mode & 0o004) === 0 ? 'write' : 'read'
+  return `Every user of this machine can ${can} the secret key ${file}: run chmod 600 ${file}, and replace the key if others may have ${can === 'read' ? 'read' : 'written'} it.`
 }
 
 /**

@@ -1,6 +1,15 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { hostname } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as delay } from 'node:timers/promises'
 
@@ -76,7 +85,7 @@ const holderFile = 'lock-holder.json'
 /** Creates a folder and returns the first path that was missing. @throws Error with the setting to change */
 export function mkdirOrSay(path: string): string | undefined {
   try {
-    return mkdirSync(path, { recursive: true })
+    return makeFolders(path)
   } catch (error) {
     const { code = 'unknown' } = error as NodeJS.ErrnoException
     throw new Error(
@@ -84,6 +93,23 @@ export function mkdirOrSay(path: string): string | undefined {
       { cause: error },
     )
   }
+}
+
+/**
+ * Creates a folder with those above it, and returns the first one that was missing. Node's own recursion never ends below a folder
+ * that takes no folders and says ENOENT, such as /proc/1.
+ */
+export function makeFolders(path: string): string | undefined {
+  const isFolder = () => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  if (isFolder()) return undefined
+  const above = existsSync(dirname(path)) ? undefined : makeFolders(dirname(path))
+  try {
+    mkdirSync(path)
+  } catch (error) {
+    // Another process may have created it meanwhile.
+    if (!isFolder()) throw error
+  }
+  return above ?? path
 }
 
 /**

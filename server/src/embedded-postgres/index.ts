@@ -5,7 +5,7 @@ export { asAccount, giveTo, postgresAccount } from './account.ts'
 export { copyRunningCluster } from './base-backup.ts'
 export { postgresBinaries } from './binaries.ts'
 export { findPlace, makeFolderFor, makePlace, type Place } from './cluster-location.ts'
-export { DataFolderInUse, lockDataFolder } from './data-folder.ts'
+export { DataFolderInUse, lockDataFolder, makeFolders, mkdirOrSay } from './data-folder.ts'
 export {
   type DatabaseRole,
   databaseName,

@@ -1,5 +1,5 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type pg from 'pg'
 import { withDatabaseClient } from '../database/hosts/index.ts'
 import {
@@ -12,7 +12,7 @@ import {
   runningEmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../embedded-postgres/index.ts'
-import { CommandRefused } from './command-database.ts'
+import { CommandRefused, makeRoomFor } from './command-database.ts'
 
 /**
  * Copies the embedded database of a data folder into a new data folder, in its state at the end of the copy. A running
@@ -42,7 +42,7 @@ export async function backUp({
   }
   const unfinished = `${final}.unfinished`
   rmSync(unfinished, { recursive: true, force: true })
-  mkdirSync(dirname(final), { recursive: true })
+  makeRoomFor(final)
   mkdirSync(unfinished, { mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
   const running = runningEmbeddedPostgres(dataDirectory)
   const started =

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import type pg from 'pg'
 import { type Config, ConfigError } from '../configuration/index.ts'
 import { findTenant, listTenants, type NamedTenant } from '../database/queries/index.ts'
@@ -13,6 +14,7 @@ import {
 import {
   DataFolderInUse,
   embeddedConnections,
+  makeFolders,
   runningEmbeddedPostgres,
   startEmbeddedPostgres,
 } from '../embedded-postgres/index.ts'
@@ -115,6 +117,15 @@ async function refuseEarlierService(service: pg.ClientConfig, dataDirectory: str
     throw new CommandRefused(
       `The service that runs on ${dataDirectory} is an earlier version of Lanewise: its database lacks ${missing.join(', ')}. Stop it, or restart it with this version, and run this command again.`,
     )
+  }
+}
+
+/** Creates the folders above a folder that a command will write. @throws CommandRefused */
+export function makeRoomFor(folder: string): void {
+  try {
+    makeFolders(dirname(folder))
+  } catch (error) {
+    throw new CommandRefused(`${folder} cannot be created (${reason(error)}). Name another folder.`)
   }
 }
 

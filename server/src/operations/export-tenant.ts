@@ -6,7 +6,13 @@ import { byOperator, recordEvent } from '../audit/index.ts'
 import { type CopiedTable, copyingTenant, tablesLeftBehind } from '../database/queries/index.ts'
 import type { TenantId } from '../database/session/index.ts'
 import { keyName, type SecretKey, type SecretKeys, seal, unseal, unsealWithAny } from '../security/index.ts'
-import { atDatabase, atTenant, type CommandDatabase, CommandRefused } from './command-database.ts'
+import {
+  atDatabase,
+  atTenant,
+  type CommandDatabase,
+  CommandRefused,
+  makeRoomFor,
+} from './command-database.ts'
 import {
   type ExportedTable,
   formatName,
@@ -57,7 +63,8 @@ export async function exportTenant(
     )
     const unfinished = `${final}.unfinished`
     await rm(unfinished, { recursive: true, force: true })
-    await mkdir(unfinished, { recursive: true, mode: 0o700 })
+    makeRoomFor(unfinished)
+    await mkdir(unfinished, { mode: 0o700 })
     const manifest = await copyingTenant(owner, tenant, 'read', async (copy) => {
       const tables: ExportedTable[] = []
       for (const table of copy.tables) {
