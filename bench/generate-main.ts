@@ -61,7 +61,8 @@ async function main(): Promise<number> {
   }
   // npm runs scripts in the project's folder. INIT_CWD is the folder where the user ran npm.
   const here = process.env.INIT_CWD ?? process.cwd()
-  const into = asked.into === undefined ? {} : { DATA_DIR: resolve(here, asked.into), DATABASE_URL: '' }
+  const into =
+    asked.into === undefined ? {} : { DATA_DIR: resolve(here, asked.into), DATABASE_URL: undefined }
   const config = readConfig({ ...process.env, ...into })
   if (config.databaseUrl === null && !existsSync(config.dataDirectory)) {
     // For root, PostgreSQL runs as another user, which must be able to enter the folder.

@@ -23,7 +23,11 @@ const cores: Readonly<Record<Exclude<Core, 'any'>, string>> = {
 }
 
 /** Runs a file with Node, pinned to its core if possible. */
-export function spawnPinned(core: Core, file: string, env: Readonly<Record<string, string>>): ChildProcess {
+export function spawnPinned(
+  core: Core,
+  file: string,
+  env: Readonly<Record<string, string | undefined>>,
+): ChildProcess {
   const node = [process.execPath, ...startOptions, fileURLToPath(new URL(file, import.meta.url))]
   const [program = '', ...rest] = canPin && core !== 'any' ? ['taskset', '-c', cores[core], ...node] : node
   return spawn(program, rest, {
@@ -56,7 +60,7 @@ const microsPerTick = 10_000
 export async function startServer(
   name: string,
   file: string,
-  env: Readonly<Record<string, string>>,
+  env: Readonly<Record<string, string | undefined>>,
   readyText = 'ready',
   core: Core = 'server',
 ): Promise<ServerProcess> {

@@ -24,7 +24,7 @@ export async function startAtWork({ directory }: PreparedBrokerage): Promise<Ser
     '../server/src/main.ts',
     {
       DATA_DIR: directory,
-      DATABASE_URL: '',
+      DATABASE_URL: undefined,
       MIGRATION_DATABASE_URL: '',
       LANEWISE_SECRET_KEY: '',
       SAMPLE_BROKERAGE: 'false',

@@ -18,6 +18,41 @@ function problemsOf(env: Record<string, string>): readonly string[] {
   }
 }
 
+describe('an empty value', () => {
+  test.each([
+    'DATABASE_URL',
+    'DATA_DIR',
+    'LANEWISE_TOKEN_KEY',
+    'OLD_TOKENS_UNTIL',
+    'ALLOW_SIGN_UP',
+    'SAMPLE_BROKERAGE',
+    'TRUST_PROXY',
+  ])('is refused where the default is the less safe choice: %s', (name) => {
+    for (const empty of ['', ' ', ','])
+      expect(problemsOf({ [name]: empty })).toEqual([expect.stringMatching(`^${name} is empty: name .+\\.$`)])
+  })
+
+  test.each([
+    'HOST',
+    'METRICS_HOST',
+    'METRICS_PORT',
+    'EVENTS',
+    'STALE_WRITES',
+    'LANEWISE_SECRET_KEY',
+    'LOG_LEVEL',
+  ])('counts as absent where the default is safe: %s', (name) => {
+    expect(readConfig({ [name]: '' })).toEqual(readConfig({}))
+  })
+})
+
+test('the connection of the owner alone is refused, except by a command that needs no other', () => {
+  const alone = { MIGRATION_DATABASE_URL: 'postgres://lanewise_owner@host/lanewise' }
+  expect(problemsOf(alone)).toEqual([
+    'MIGRATION_DATABASE_URL is set without DATABASE_URL: the service would use its embedded database. Set both, or neither.',
+  ])
+  expect(readConfig(alone, { asOwner: true }).migrationDatabaseUrl).toBe(alone.MIGRATION_DATABASE_URL)
+})
+
 test('THREADS, a removed setting, is rejected unless it is 1', () => {
   for (const same of ['', '1']) expect(problemsOf({ THREADS: same })).toEqual([])
   for (const more of ['2', 'auto']) {
@@ -37,9 +72,10 @@ describe('transactions of one brokerage', () => {
     }
     expect(readConfig(own).transactionsPerBrokerage).toBe(4)
     expect(readConfig({ ...own, TRANSACTIONS_PER_BROKERAGE: '7' }).transactionsPerBrokerage).toBe(7)
-    expect(problemsOf({ TRANSACTIONS_PER_BROKERAGE: '0' })).toEqual([
-      'TRANSACTIONS_PER_BROKERAGE must be a number from 1 to 20, the transactions of one brokerage at a time; it is "0".',
-    ])
+    for (const outside of ['0', '21', '1e1', '-1'])
+      expect(problemsOf({ TRANSACTIONS_PER_BROKERAGE: outside })).toEqual([
+        `TRANSACTIONS_PER_BROKERAGE must be a number from 1 to 20, the transactions of one brokerage at a time; it is "${outside}".`,
+      ])
   })
 })
 
@@ -124,6 +160,13 @@ describe('a variable with nearly the name of a setting', () => {
     ['LANEWISE_TOKEN_KEYS', 'LANEWISE_TOKEN_KEY'],
     ['EVENTS_ALOW_PRIVATE', 'EVENTS_ALLOW_PRIVATE'],
     ['data_dir', 'DATA_DIR'],
+    ['DATADIR', 'DATA_DIR'],
+    ['EVENT', 'EVENTS'],
+    ['DB_URL', 'DATABASE_URL'],
+    ['SECRET_KEY', 'LANEWISE_SECRET_KEY'],
+    ['TOKEN_KEY_FILE', 'LANEWISE_TOKEN_KEY_FILE'],
+    ['LANEWISE_DATABASE_URL', 'DATABASE_URL'],
+    ['LANEWISE_EVENTS', 'EVENTS'],
   ])('is refused: %s', (name, meant) => {
     expect(problemsOf({ [name]: 'false' })).toEqual([
       `${name} is not a setting: did you mean ${meant}? Correct the name, or remove the variable.`,
@@ -139,8 +182,15 @@ describe('a variable with nearly the name of a setting', () => {
     'LANEWISE_PORT',
     'PGDATABASE',
     'XDG_DATA_DIRS',
+    'AWS_SECRET_KEY',
+    'host',
   ])('is none: %s', (name) => {
     expect(problemsOf({ [name]: 'x' })).toEqual([])
+  })
+
+  test('belongs to another program if only LANEWISE_ is missing, and the setting is there', () => {
+    const key = randomBytes(32).toString('hex')
+    expect(problemsOf({ SECRET_KEY: 'x', LANEWISE_SECRET_KEY: key })).toEqual([])
   })
 })
 
@@ -182,6 +232,12 @@ describe('the secret key', () => {
         chmodSync(file, mode)
         expect(problemsOf({ [name]: file })).toEqual([])
       }
+      for (const mode of [0o602, 0o642]) {
+        chmodSync(file, mode)
+        expect(problemsOf({ [name]: file })).toEqual([
+          `Every user of this machine can write the secret key ${file}: run chmod 600 ${file}, and replace the key if others may have written it.`,
+        ])
+      }
       expect(problemsOf({ [name]: `${file}-none` })).toEqual([
         `${name} must name a readable file; ${file}-none is not readable.`,
       ])
@@ -189,10 +245,9 @@ describe('the secret key', () => {
   )
 
   test('of tokens is as strict, and the secret key serves both without it', () => {
-    for (const typed of ['00'.repeat(32), 'short', '']) {
+    for (const typed of ['00'.repeat(32), 'short']) {
       const problems = problemsOf({ LANEWISE_TOKEN_KEY: typed })
-      if (typed === '') expect(problems).toEqual([])
-      else expect(problems).toEqual([expect.stringMatching(/^LANEWISE_TOKEN_KEY .*openssl rand -base64 32/)])
+      expect(problems).toEqual([expect.stringMatching(/^LANEWISE_TOKEN_KEY .*openssl rand -base64 32/)])
     }
     const [one, two] = [randomBytes(32).toString('base64'), randomBytes(32).toString('base64')]
     expect(problemsOf({ LANEWISE_TOKEN_KEY: one, LANEWISE_TOKEN_KEY_FILE: '/dev/null' })).toContain(

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os'
 import { signUpsPerNetworkPerHour } from '#contract/limits.ts'
 import { urlProblem } from '../database/hosts/index.ts'
 import {
+  areTooMany,
   isHost,
   isNameOrNetwork,
   isNetwork,
@@ -80,13 +81,33 @@ export class ConfigError extends Error {
 }
 
 /**
+ * Settings whose default is the less safe choice, and the sentence for an empty value, which somebody left to be filled in.
+ * An empty value of another setting counts as absent, as is usual in compose files and for OpenTelemetry.
+ */
+const mayNotBeEmpty = {
+  DATABASE_URL: 'name the database, or remove the variable to use the embedded one, which would begin empty.',
+  DATA_DIR: 'name the folder of the data, or remove the variable to use ./data.',
+  LANEWISE_TOKEN_KEY: 'name the key, or remove the variable to sign tokens with the secret key.',
+  OLD_TOKENS_UNTIL: 'name a day, or remove the variable to let the tokens of old keys stay valid.',
+  ALLOW_SIGN_UP: 'name false, or true to let anybody create a brokerage.',
+  SAMPLE_BROKERAGE: 'name false, or true for a sample brokerage whose password is printed.',
+  TRUST_PROXY:
+    'name the network of the proxies in front of the service, such as that of the ingress controller’s pods, or none if callers connect to it directly.',
+} as const
+
+const isBlank = (text: string) => /^[\s,]*$/.test(text)
+
+/**
  * Reads and checks every setting.
  *
+ * @param asOwner for a command that connects to the database only as its owner
  * @throws ConfigError with every problem
  * @example readConfig({ PORT: '9000' }).port // 9000
  */
-export function readConfig(env: Environment): Config {
-  const problems: string[] = []
+export function readConfig(env: Environment, { asOwner = false } = {}): Config {
+  const problems = Object.entries(mayNotBeEmpty)
+    .filter(([name]) => isBlank(env[name] ?? 'absent'))
+    .map(([name, instead]) => `${name} is empty: ${instead}`)
   const settings = new Settings(env, problems)
   // THREADS was removed. If it were ignored, all cores but one would idle unnoticed. 1 is the current behavior.
   if (!['', '1'].includes(env.THREADS ?? '')) {
@@ -95,6 +116,11 @@ export function readConfig(env: Environment): Config {
     )
   }
   const databaseUrl = settings.postgresUrl('DATABASE_URL')
+  if (databaseUrl === null && !asOwner && settings.text('MIGRATION_DATABASE_URL') !== undefined) {
+    problems.push(
+      'MIGRATION_DATABASE_URL is set without DATABASE_URL: the service would use its embedded database. Set both, or neither.',
+    )
+  }
   const port = settings.port('PORT', '8080')
   const config: Config = {
     port,
@@ -131,7 +157,7 @@ export function readConfig(env: Environment): Config {
     sampleBrokerage: settings.choice('SAMPLE_BROKERAGE', booleans, 'true') === 'true',
     traces: tracesOf(env, problems),
   }
-  problems.push(...misspelledVariables(Object.keys(env), settings.names))
+  problems.push(...misspelledVariables(env, settings.names))
   if (problems.length > 0) throw new ConfigError(problems)
   return config
 }
@@ -155,7 +181,8 @@ class Settings {
   text(name: string): string | undefined {
     this.names.add(name)
     const text = this.#env[name]
-    return text === undefined || text === '' ? undefined : text
+    if (text === undefined || text === '') return undefined
+    return name in mayNotBeEmpty && isBlank(text) ? undefined : text
   }
 
   choice<const Values extends readonly string[]>(
@@ -195,14 +222,14 @@ class Settings {
     return number
   }
 
-  /** A whole number from 1 to `max`. All digits of `max` are nines, so a number of as many digits is never above it. */
+  /** A whole number from 1 to `max`. */
   wholeNumber(
     name: string,
     { fallback, max, purpose }: { fallback: number; max: number; purpose: string },
   ): number {
     const text = this.text(name) ?? String(fallback)
-    const number = /^\d+$/.test(text) && text.length <= String(max).length ? Number(text) : Number.NaN
-    if (!(number >= 1)) {
+    const number = /^\d+$/.test(text) ? Number(text) : Number.NaN
+    if (!(number >= 1 && number <= max)) {
       this.problems.push(`${name} must be a number from 1 to ${max}, ${purpose}; it is "${text}".`)
     }
     return number
@@ -318,16 +345,14 @@ function keysFrom(settings: Settings, name: string): SecretKeys | null {
   return keys
 }
 
-/** No proxy is trusted if the variable is absent or `none`. An empty value is an error: somebody left it to be filled in. */
+const tooMany = (name: string) =>
+  `${name} names networks that together hold more addresses than three of /8: name only those in use.`
+
+/** No proxy is trusted if the variable is absent or `none`. */
 function trustedProxiesOf(settings: Settings, { TRUST_PROXY: given }: Environment): string[] | null {
   const networks = settings.list('TRUST_PROXY')
   if (given === undefined) return null
   if (networks.join() === 'none') return []
-  if (networks.length === 0) {
-    settings.problems.push(
-      'TRUST_PROXY is empty: name the network of the proxies in front of the service, such as that of the ingress controller’s pods, or none if callers connect to it directly.',
-    )
-  }
   for (const network of networks) {
     if (!isNetwork(network)) {
       settings.problems.push(
@@ -339,6 +364,7 @@ function trustedProxiesOf(settings: Settings, { TRUST_PROXY: given }: Environmen
       )
     }
   }
+  if (areTooMany(networks)) settings.problems.push(tooMany('TRUST_PROXY'))
   return networks
 }
 
@@ -356,6 +382,7 @@ function eventsOf(settings: Settings): Config['events'] {
       )
     }
   }
+  if (areTooMany(allowPrivate)) settings.problems.push(tooMany('EVENTS_ALLOW_PRIVATE'))
   return isOn ? { allowPrivate } : null
 }
 

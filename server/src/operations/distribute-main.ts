@@ -25,7 +25,7 @@ async function main(): Promise<number> {
     process.stderr.write(usage)
     return 2
   }
-  const { migrationDatabaseUrl } = readConfig(process.env)
+  const { migrationDatabaseUrl } = readConfig(process.env, { asOwner: true })
   if (migrationDatabaseUrl === null) {
     throw new CommandRefused('Set MIGRATION_DATABASE_URL to the connection of the owner of the database.')
   }

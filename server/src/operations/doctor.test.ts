@@ -267,8 +267,11 @@ test('reports a statement_timeout that is too long, of the role, the database or
 
 test('reports a missing TRUST_PROXY, and one that names more than proxies', async () => {
   const { TRUST_PROXY: _, ...without } = healthy
-  const proxyOf = async (env: Record<string, string>) =>
-    of(await found({ ...env, DATABASE_URL: '' }), 'proxy')
+  const proxyOf = async ({
+    DATABASE_URL: _url,
+    MIGRATION_DATABASE_URL: _owner,
+    ...env
+  }: Record<string, string>) => of(await found(env), 'proxy')
   expect(await proxyOf(without)).toMatchObject({
     state: 'note',
     says: expect.stringMatching(/^TRUST_PROXY is not set/),

@@ -3,7 +3,7 @@ import { migrate } from '../database/schema/index.ts'
 
 /** `npm run migrate`: migrates the PostgreSQL database of MIGRATION_DATABASE_URL to this version. */
 async function main(): Promise<void> {
-  const { migrationDatabaseUrl } = readConfig(process.env)
+  const { migrationDatabaseUrl } = readConfig(process.env, { asOwner: true })
   if (migrationDatabaseUrl === null) {
     throw new ConfigError(['MIGRATION_DATABASE_URL must be the connection of the owner of the database.'])
   }

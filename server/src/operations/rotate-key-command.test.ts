@@ -85,8 +85,8 @@ async function rotateKey(
     DATABASE_URL: database.serviceUrl,
     MIGRATION_DATABASE_URL: database.ownerUrl,
     LANEWISE_SECRET_KEY: textOf(secret),
-    LANEWISE_TOKEN_KEY: textOf(token ?? []),
-    OLD_TOKENS_UNTIL: until ?? '',
+    ...(token === undefined ? {} : { LANEWISE_TOKEN_KEY: textOf(token) }),
+    ...(until === undefined ? {} : { OLD_TOKENS_UNTIL: until }),
   }
   const file = join(import.meta.dirname, 'rotate-key-main.ts')
   return new Promise<{ code: number; said: string; list: Record<string, string>[] }>((resolve) => {

@@ -38,5 +38,5 @@ export { type SignInAttempt, type SignInAttempts, signInAttempts } from './sign-
 export { signUpLimit } from './sign-up-limit.ts'
 export { newSigningSecret } from './signing-secret.ts'
 export { bearerToken, invalidToken, type TokenClaims, type Tokens, tokens } from './token.ts'
-export { isNetwork, isTooWide, isWide, trustedProxies } from './trusted-proxies.ts'
+export { areTooMany, isNetwork, isTooWide, isWide, trustedProxies } from './trusted-proxies.ts'
 export { newWebhookSecret, webhookSignature } from './webhook-signature.ts'

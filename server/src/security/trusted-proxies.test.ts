@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { ConfigError, readConfig } from '../configuration/index.ts'
-import { isNetwork, isTooWide, isWide, trustedProxies } from './trusted-proxies.ts'
+import { areTooMany, isNetwork, isTooWide, isWide, trustedProxies } from './trusted-proxies.ts'
 
 test('an address matches a listed network in its IPv4 and IPv6 forms, and no other network', () => {
   const isProxy = trustedProxies(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', 'loopback'])
@@ -75,6 +75,29 @@ test('a network that holds most callers is no network of proxies', () => {
     'uniquelocal',
   ]
   for (const network of narrow) expect([network, isTooWide(network)]).toEqual([network, false])
+})
+
+test('networks that hold most callers together are no networks of proxies', () => {
+  const eighths = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, at) => `${from + at}.0.0.0/8`)
+  for (const many of [
+    eighths(1, 127),
+    eighths(20, 24),
+    ['uniquelocal', '1.0.0.0/8', '2.0.0.0/8'],
+    ['1.0.0.0/8', '2.0.0.0/8', '3.0.0.0/8', '::ffff:4.0.0.0/104'],
+    ['2000::/8', '2100::/8', '2200::/8', '2300::/8'],
+  ]) {
+    expect([many, areTooMany(many)]).toEqual([many, true])
+    for (const name of ['TRUST_PROXY', 'EVENTS_ALLOW_PRIVATE'])
+      expect(() => readConfig({ [name]: many.join() })).toThrow(`${name} names networks that together hold`)
+  }
+  for (const few of [
+    ['10.0.0.0/8', 'loopback', '172.16.0.0/12', '192.168.0.0/16', '100.64.0.0/10', 'fc00::/7'],
+    ['10.0.0.0/8', '10.0.0.0/8', '10.1.0.0/16', '::ffff:10.0.0.0/104', '10.2.0.0/8'],
+    ['uniquelocal', 'loopback', 'linklocal', '104.16.0.0/13', '162.158.0.0/15', 'hooks.corp'],
+    [],
+  ])
+    expect([few, areTooMany(few)]).toEqual([few, false])
 })
 
 test('a network of a cluster or a machine is not wide, and a whole private range is', () => {

@@ -35,6 +35,41 @@ export function isTooWide(network: string): boolean {
 }
 
 /**
+ * Whether networks, each of which is permitted, hold more addresses together than three of /8, of IPv4 or of IPv6: more than
+ * all private ranges with loopback and a large content network. `fc00::/7` is permitted beside others.
+ *
+ * @param texts those that are no permitted network are not counted
+ * @example areTooMany(['1.0.0.0/8', '2.0.0.0/8', '3.0.0.0/8', '4.0.0.0/16']) // true
+ */
+export function areTooMany(texts: readonly string[]): boolean {
+  const networks = texts
+    .filter((text) => isNetwork(text) && !isTooWide(text))
+    .flatMap((text) => named[text] ?? [text])
+    .filter((network) => network !== 'fc00::/7')
+    .toSorted((one, other) => bitsOf(one) - bitsOf(other))
+  const counted: string[] = []
+  const sums = { ipv4: 0, ipv6: 0 }
+  for (const network of networks) {
+    const { address } = parts(network)
+    // A network inside another one adds nothing.
+    if (trustedProxies(counted)(address)) continue
+    counted.push(network)
+    sums[isIpv4(address) ? 'ipv4' : 'ipv6'] += 2 ** (8 - bitsOf(network))
+  }
+  return Math.max(sums.ipv4, sums.ipv6) > 3
+}
+
+/** Whether an address is of IPv4, also in its IPv6 form. */
+const isIpv4 = (address: string) => isIP(address) === 4 || mappedAddresses.check(address, 'ipv6')
+
+/** The length of a network's prefix; for IPv4 in its IPv6 form, that of the IPv4 network. */
+function bitsOf(network: string): number {
+  const { address, prefix } = parts(network)
+  if (isIP(address) === 4) return Number(prefix ?? 32)
+  return Number(prefix ?? 128) - (isIpv4(address) ? 96 : 0)
+}
+
+/**
  * Whether a network, although permitted, has more addresses than proxies need: an IPv4 network larger than a /16, or an IPv6
  * network larger than a /48.
  *
