@@ -2,6 +2,7 @@ import Papa from 'papaparse'
 import type { Steps } from '#engine/steps.ts'
 
 const formulaForm = String.raw`(?!-\d+(\.\d+)?$)[\p{Z}\p{C}]*[=+\-@\t\r\n＝＋－＠﹦﹢﹣﹫⁼⁺₌₊⩵⩶﬩]`
+const partForm = String.raw`['"]*[\t\r\n]|(?!-\d+(\.\d+)?$)['"\p{Z}\p{C}]*[=+\-@＝＋－＠﹦﹢﹣﹫⁼⁺₌₊⩵⩶﬩]`
 
 /**
  * Matches text that a spreadsheet would run as a formula, including signs that are equivalent under NFKC (full-width, small,
@@ -16,10 +17,10 @@ export const formula = new RegExp(`^${formulaForm}`, 'u')
 const guarded = new RegExp(`^'*${formulaForm}`, 'u')
 
 /**
- * The same for a part of a cell after a separator. A reader that divides there takes quotes at the start of a part as its own:
- * `x,"A;""=1&"";x"` has the cell `=1&""` for a reader that separates by `;`.
+ * The same for a part of a cell after a separator. A reader that divides there takes quotes at the start of a part as its own, some
+ * also after spaces: `x,"A; ""=1&"";x"` has the cell `=1&""` for a reader that separates by `;`.
  */
-const guardedPart = new RegExp(`^['"]*${formulaForm}`, 'u')
+const guardedPart = new RegExp(`^(?:${partForm})`, 'u')
 
 const form = { header: false, newline: '\r\n', escapeFormulae: guarded } as const
 
