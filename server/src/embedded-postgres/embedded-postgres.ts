@@ -11,6 +11,7 @@ import {
   renameSync,
   rmdirSync,
   rmSync,
+  statfsSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -162,8 +163,10 @@ async function startIn(
   }
   const kept = await keptRunning(start, {
     restarts: options.restarts,
+    cannotRun: () => isFull(place),
     onEnd: (how, isStartedAgain) => {
-      if (isStartedAgain) options.log(`PostgreSQL ended unexpectedly (${how}) and is started again`)
+      const when = isFull(place) ? ` once there is space on the disk of ${place.cluster}` : ''
+      if (isStartedAgain) options.log(`PostgreSQL ended unexpectedly (${how}) and is started again${when}`)
       else options.onExit?.(`PostgreSQL ended unexpectedly (${how}); ${reasonIn(place.log)}`)
     },
     onFailure: (error) => options.onExit?.(error instanceof Error ? error.message : String(error)),
@@ -194,6 +197,14 @@ async function startIn(
     throw error
   }
   return postgres
+}
+
+/** Two segments of the write-ahead log, without which PostgreSQL ends. */
+const spaceBytesMin = 2 * 16 * 1_024 * 1_024
+
+function isFull({ cluster }: Place): boolean {
+  const { bavail, bsize } = statfsSync(cluster)
+  return bavail * bsize < spaceBytesMin
 }
 
 /** The reason for the operator: a full disk if PostgreSQL's log names it, or else a reference to the log. */
