@@ -47,6 +47,7 @@ describe('the sentence of an event', () => {
       }),
       'Ana Ortiz changed the settings: minimum margin % from none to 8.0%; minimum margin from $200 to $250.50',
     ],
+    [event('market-file-loaded', { about: { rates: 2, by_hand: true } }), 'Ana Ortiz entered 2 market rates'],
     [
       event('sign-in-failed', { done_by: null, done_to: sam }),
       'Someone entered a wrong password for Sam Reyes',

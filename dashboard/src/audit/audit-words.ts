@@ -225,7 +225,9 @@ const sentences: Readonly<Record<AuditKind, (event: AuditEvent) => Sentence>> = 
       ? words`The operator of the service started import ${dataOf(about, 'import_id')} of the file ${dataOf(about, 'file')}`
       : words`${someone(done_by)} started import ${dataOf(about, 'import_id')} of the file ${dataOf(about, 'file')}`,
   'market-file-loaded': ({ done_by, about }) =>
-    words`${someone(done_by)} loaded a file of ${dataOf(about, 'rates')} market rates`,
+    about.by_hand === true
+      ? words`${someone(done_by)} entered ${dataOf(about, 'rates')} market rates`
+      : words`${someone(done_by)} loaded a file of ${dataOf(about, 'rates')} market rates`,
   'import-undone': ({ done_by, about }) =>
     words`${someone(done_by)} undid import ${dataOf(about, 'import_id')}`,
   'approval-requested': ({ done_by, about }) =>
@@ -348,6 +350,7 @@ const settings: Readonly<Record<string, { name: string; inWords?: (value: number
   quote_valid_days: { name: 'days of validity of quotes' },
   expired_counts_as_lost: { name: 'expired quotes count as lost' },
   market_calls_per_day: { name: 'calls to providers of market rates per day' },
+  name_of_person: { name: 'name of a person' },
   floor_margin_pct: { name: 'minimum margin %', inWords: percent },
   floor_margin_cents: { name: 'minimum margin', inWords: (cents) => dollars(cents / 100) },
   tier: { name: 'tier' },

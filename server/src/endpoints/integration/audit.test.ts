@@ -458,6 +458,33 @@ describe('every security event leaves exactly one row', () => {
     const rows = (await logOf(tenant)).slice(known)
     expect(rows.map((row) => [row.kind, row.count])).toEqual([[kind, 1]])
   })
+
+  test('also a name that an admin gives to a person, and market rates that a person enters, once they change something', async () => {
+    const tenant = await makeTenant(app)
+    const { id } = await makePerson(app, tenant, 'member')
+    const rate = {
+      origin: 'Dallas, TX',
+      destination: 'Atlanta, GA',
+      equipment: 'V',
+      basis: 'all_in',
+      source: 'DAT',
+    }
+    const known = (await logOf(tenant)).length
+    for (let twice = 0; twice < 2; twice++)
+      await byOwner(tenant, 'PATCH', `/api/users/${id}`, { name: 'Sam R.' })
+    await byOwner(tenant, 'POST', '/api/market-rates', {
+      rates: [{ ...rate, mid: 1960, as_of: '2026-01-05' }],
+    })
+    await byOwner(tenant, 'POST', '/api/market-rates', { rates: [{ ...rate, mid: 'cheap' }] })
+    const rows = (await logOf(tenant)).slice(known)
+    expect(rows.map(({ kind, about }) => [kind, JSON.parse(String(about))])).toEqual([
+      [
+        'settings-changed',
+        { before: { name_of_person: expect.any(String) }, after: { name_of_person: 'Sam R.' } },
+      ],
+      ['market-file-loaded', { rates: 1, by_hand: true }],
+    ])
+  })
 })
 
 describe('refusals', () => {

@@ -1,6 +1,7 @@
 import type { AnswerOf } from '#contract/endpoint.ts'
 import { batchSecondsMax } from '#contract/limits.ts'
 import type * as contract from '#contract/market-rates.ts'
+import { recordEvent } from '../../audit/index.ts'
 import { inHundreds, permitsLeftByPushes } from '../../limits/index.ts'
 import type { Call, Signed } from '../endpoint-call.ts'
 import { countResults } from '../integration/pushed-items.ts'
@@ -49,17 +50,26 @@ export async function pushMarketRates(
 
 /** Saves the valid market rates that a person typed. */
 export async function addMarketRates(
-  { caller: { tenant }, body, now }: Call<typeof contract.addMarketRates>,
+  call: Call<typeof contract.addMarketRates>,
   { database }: Pick<Parts, 'database'>,
 ): Promise<AnswerOf<typeof contract.addMarketRates>> {
+  const {
+    caller: { tenant },
+    body,
+    now,
+  } = call
   const conversions = await database.inTenant(tenant, (transaction) =>
     rateConversions(transaction, tenant, objectsOf(body.rates)),
   )
   const by = { enteredBy: 'hand', saidAt: new Date(now), now, conversions } as const
   const checked = await checkMarketRates(body.rates, by)
-  const results = await database.inTenant(tenant, (transaction) =>
-    storeMarketRates(transaction, tenant, checked),
-  )
+  const rates = checked.filter((one) => 'row' in one).length
+  const results = await database.inTenant(tenant, async (transaction) => {
+    const stored = await storeMarketRates(transaction, tenant, checked)
+    const about = { rates, by_hand: true }
+    if (rates > 0) await recordEvent(transaction, call, 'market-file-loaded', { about })
+    return stored
+  })
   return { ...countResults(results), results }
 }
 

@@ -33,6 +33,12 @@ export async function changePerson(
         about: { from: user.role, to: updated.role },
       })
     }
+    if (updated.name !== user.name) {
+      await recordEvent(transaction, call, 'settings-changed', {
+        subject: user.user_id,
+        about: { before: { name_of_person: user.name }, after: { name_of_person: updated.name } },
+      })
+    }
     return { updated, hasNewRole }
   })
   if (hasNewRole) await endSandboxSessions(parts, caller.tenant, updated.email, now)
