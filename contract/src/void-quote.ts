@@ -33,12 +33,13 @@ export const restoreQuote = endpoint({
   method: 'POST',
   path: '/api/lanes/{lane_ref}/restore',
   summary: 'Restore a voided quote',
-  description: 'Statistics count the quote again. A quote that is not void does not change.',
+  description:
+    'Statistics count the quote again. A quote that is not void does not change. If the quote was voided more than 24 hours ago and the pricing rules do not let you quote its rate, only an admin can restore it.',
   tag: 'Quotes',
   who: { kind: 'dashboard', role: 'member' },
   params: laneRefParams,
   status: 200,
   answer: Quote,
-  problems: ['lane-not-found'],
+  problems: ['lane-not-found', 'outside-rules'],
   examples: { answer: openQuote },
 })

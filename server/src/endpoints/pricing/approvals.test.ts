@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { pushQuotes } from '#contract/push-quotes.ts'
 import {
   call,
@@ -486,6 +486,32 @@ describe('a closed quote at a rate outside the rules', () => {
     const warn = { conditions: {}, terms: { minimum: { rate_per_mile: 2 } } }
     await call(app, 'PATCH', '/api/pricing-rules/1', { token: broker.tenant.owner, body: warn })
     expect((await outcome(pushed, 'pending', member.token)).status).toBe(200)
+  })
+
+  test('that was voided is not restored by a member after a day, unless it was lost', async () => {
+    const { broker, member, pushed } = await pushedLost()
+    const { owner } = broker.tenant
+    const asOwner = new pg.Client({ connectionString: app.testDatabase.ownerUrl })
+    await asOwner.connect()
+    onTestFinished(() => asOwner.end())
+    await asOwner.query(`select set_config('app.tenant_id', $1, false)`, [String(broker.tenant.id)])
+    const restore = (token: string) => call(app, 'POST', `/api/lanes/${pushed}/restore`, { token })
+    const restoredAfter = async (hours: number) => {
+      await post(`/api/lanes/${pushed}/void`, { reason: 'Mistyped rate' }, member.token)
+      const at = new Date(app.now - hours * 3_600_000)
+      await asOwner.query('update quotes set voided_at = $1 where tenant_id = $2', [at, broker.tenant.id])
+      return (await restore(member.token)).status
+    }
+    const lost = await restoredAfter(24.1)
+    await outcome(pushed, 'pending', owner)
+    expect([lost, await restoredAfter(23.9), await restoredAfter(24.1)]).toEqual([200, 200, 422])
+    const refused = await restore(member.token)
+    expect(refused.body).toMatchObject({
+      code: 'outside-rules',
+      detail: expect.stringContaining('ask an admin to restore it'),
+      errors: [{ pointer: '/outcome', code: 'needs-approval' }],
+    })
+    expect(await restore(owner)).toMatchObject({ status: 200, body: { voided_at: null, outcome: 'pending' } })
   })
 
   /** A lost quote that another system pushed, below the minimum, and a member of its brokerage. */

@@ -9,18 +9,22 @@ import type { Parts } from '../parts.ts'
 import { checkRates } from './check-rates.ts'
 import { outsideErrors } from './outside-rules.ts'
 
-/** A quote that was pending this recently can be marked without a check, to correct a mistake or for a late acceptance. */
+/**
+ * A quote that was pending this recently can be marked without a check, and one that was voided this recently can be restored, to
+ * correct a mistake or for a late acceptance.
+ */
 const correctionMs = 24 * 3_600_000
 
 /**
  * Whether marking a quote offers its rate again: a quote that was decided or has expired becomes pending, or one that was lost or has
- * expired becomes won. A mark never reopens a booked quote, whose rate no rule can prevent any more.
+ * expired becomes won. Restoring a voided quote is marking it with its own outcome. A mark never reopens a booked quote, whose rate no
+ * rule can prevent any more.
  *
  * @example isReopened(lostQuote, 'won') // true
  */
 function isReopened(quote: QuoteRow, to: QuoteOutcome['outcome']): boolean {
-  if (quote.outcome === 'pending' || quote.outcome === to || to === 'lost') return false
-  return !isBooked(bookingOf(quote))
+  if (isBooked(bookingOf(quote)) || to === 'lost' || to === 'expired') return false
+  return quote.voided_at !== null || (quote.outcome !== 'pending' && quote.outcome !== to)
 }
 
 type Errors = ReturnType<typeof outsideErrors>
@@ -52,7 +56,9 @@ export async function refusedReopenings(
     ? new Map(reopenings.flatMap(({ quote, outcome }) => validityErrors(quote, outcome, now)))
     : new Map<number, Errors>()
   if (!pricingRules.refuseQuotes(rules)) return over
-  const toCheck = reopened.filter(({ lane_id }) => !recent.has(lane_id))
+  const toCheck = reopened.filter(({ lane_id, voided_at: voided }) =>
+    voided === null ? !recent.has(lane_id) : voided.getTime() < now - correctionMs,
+  )
   const pricing = await pricingOf(parts, tenant, now)
   const by = { tenant, userId, now, isApproved: false }
   // No customer is passed: the rules find it by its name in the quote, and its effect on the chance does not matter here.
@@ -67,15 +73,20 @@ export async function refusedReopenings(
   ])
 }
 
-/** The error of a quote that would be pending after the end of its validity, by its lane_id. */
+/** The error of a quote that would be pending after the end of its validity, by its lane_id. A restored one expires at once. */
 function validityErrors(
-  { lane_id, valid_until: end }: QuoteRow,
+  { lane_id, valid_until: end, voided_at: voided }: QuoteRow,
   to: QuoteOutcome['outcome'],
   now: number,
 ): (readonly [number, Errors])[] {
-  if (to !== 'pending' || end === null || end.getTime() > now) return []
+  if (to !== 'pending' || voided !== null || end === null || end.getTime() > now) return []
   const detail = `It was valid until ${end.toISOString()}.`
   return [[lane_id, [{ pointer: '/outcome', code: 'blocked', detail }]]]
+}
+
+/** Why a quote cannot be restored, in words. */
+export function restoringWords(detail: string): string {
+  return `Restoring the quote would quote its rate again, which is outside the pricing rules: ask for approval of a new quote, or ask an admin to restore it. ${detail}`
 }
 
 /** Why a quote cannot be marked, in words. */
