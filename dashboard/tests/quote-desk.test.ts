@@ -882,13 +882,11 @@ test.describe('several quotes', () => {
       .getByRole('button', { name: 'Save the 1 quote with a rate, keep the others as a draft' })
       .click()
     await page.getByRole('heading', { name: '1 quote saved' }).waitFor()
-    await page.getByRole('button', { name: 'New request' }).click()
-    const drafts = page.getByRole('group', { name: 'Drafts' })
-    await drafts
-      .getByRole('button', { name: 'Harvest Table Foods: Reno, NV → Boise, ID', exact: true })
-      .click()
+    await page.getByRole('button', { name: 'Next: Harvest Table Foods: Reno, NV → Boise, ID' }).waitFor()
+    await page.keyboard.press('Enter')
     await expect(row(page).getByRole('combobox', { name: 'Origin' })).toHaveValue('Reno, NV')
     await expect(row(page, 2)).toHaveCount(0)
+    await expect(rateOf(page)).toBeFocused()
   })
 
   test('show the same chance in a row and on its card, with the focus and without, also far from the curve', async () => {

@@ -38,7 +38,7 @@ export function DraftTabs({ drafts, open, discard, add }: DraftActions) {
 }
 
 /** @example draftName({ customer: 'Acme', reference: '', lanes: [lane, lane] }) // 'Acme: Dallas, TX → Atlanta, GA and 1 more quote' */
-function draftName({ customer, lanes: quotes }: Draft): string {
+export function draftName({ customer, lanes: quotes }: Draft): string {
   const filled = quotes.filter((quote) => !isBlank(quote))
   const [first] = filled
   const where =

@@ -7,6 +7,7 @@ import {
   savedDrafts,
   withDraft,
   withNew,
+  withNext,
   withOpen,
   without,
   withQuote,
@@ -43,6 +44,20 @@ test('after the open draft is removed, the form is empty, with another id', () =
   expect([left.all.length, left.openId, openDraft(left)]).toEqual([1, 2, blankDraft()])
   const two = withNew(drafts)
   expect(openDraft(without(two, 1))).toBe(openDraft(two))
+})
+
+test('after a save, the next draft opens, then those before it, then an empty one', () => {
+  const named = (customer: string): Draft => ({ ...yesterday, customer })
+  let waiting = withOpen(withNew(withNew(drafts, named('B')), named('C')), 2)
+  const opened: string[] = []
+  while (opened.at(-1) !== '') {
+    waiting = withNext(waiting)
+    opened.push(openDraft(waiting).customer)
+  }
+  expect(opened).toEqual(['C', 'Harvest Table Foods', ''])
+  expect(waiting.all).toHaveLength(1)
+  // A blank draft beside the saved one is none that waits.
+  expect(openDraft(withNext(withOpen(withNew(drafts), 1)))).toEqual(blankDraft())
 })
 
 test('the oldest of many drafts is dropped', () => {

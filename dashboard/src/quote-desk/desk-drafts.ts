@@ -66,6 +66,15 @@ export function withDraft({ all, openId }: Drafts, id: number, change: (draft: D
   }
 }
 
+/** Removes the open draft, which is saved, and opens the next one that waits; a blank one if none does. */
+export function withNext(drafts: Drafts): Drafts {
+  const at = drafts.all.findIndex(({ id }) => id === drafts.openId)
+  const waits = [...drafts.all.slice(at + 1), ...drafts.all.slice(0, Math.max(0, at))]
+  const next = waits.find(({ draft }) => !isBlankDraft(draft))
+  const left = without(drafts, drafts.openId)
+  return next === undefined ? left : withOpen(left, next.id)
+}
+
 /** Removes a draft. If it was open, opens a blank draft. */
 export function without(drafts: Drafts, id: number): Drafts {
   const left = { ...drafts, all: drafts.all.filter((kept) => kept.id !== id) }

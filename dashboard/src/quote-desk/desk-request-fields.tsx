@@ -23,11 +23,9 @@ export function RequestFields({
   /** Returns true when the pasted text contains rows of quotes. The field then ignores the paste. */
   paste: (text: string) => boolean
 }) {
-  const [isFresh] = useState(draft.customer === '')
-  useEffect(() => {
-    if (isFresh) focusFirst(document.querySelector<HTMLElement>('[data-field="customer"]'))
-  }, [isFresh])
-  const [isDone, setDone] = useState(!isFresh)
+  const [beginsAt] = useState(draft.customer === '' ? 'customer' : `${firstWithoutRate(draft)}-rate`)
+  useEffect(() => focusFirst(document.querySelector<HTMLElement>(`[data-field="${beginsAt}"]`)), [beginsAt])
+  const [isDone, setDone] = useState(draft.customer !== '')
   const errorOf = (field: 'customer' | 'reference') =>
     saving.errors.find((error) => error.quoteId === null && error.field === field)?.text
   const set = (field: 'customer' | 'reference', text: string) => {
@@ -69,6 +67,11 @@ export function RequestFields({
       />
     </SimpleGrid>
   )
+}
+
+/** The row where a draft that is opened again goes on. */
+function firstWithoutRate({ lanes: quotes }: Draft): number | undefined {
+  return (quotes.find(({ rate }) => rate.trim() === '') ?? quotes[0])?.id
 }
 
 /** Says that no quote has this customer yet, and offers customers with a similar name, because "harv" would become a new customer. */

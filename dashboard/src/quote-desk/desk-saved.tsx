@@ -38,7 +38,19 @@ function rowsOf(quotes: readonly Quote[]): string {
 }
 
 /** The saved request: the text for the customer, the lane_refs for the TMS, and the outcome if it is known at once. */
-export function Saved({ request, onNew }: { request: Request; onNew: () => void }) {
+export function Saved({
+  request,
+  next,
+  onNext,
+  onNew,
+}: {
+  request: Request
+  /** The name of the draft that waits; null if none does. */
+  next: string | null
+  /** Opens that draft, or else a new one. */
+  onNext: () => void
+  onNew: () => void
+}) {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus(), [])
   const { customer_name, reference } = request
@@ -57,6 +69,8 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
   useSavedKeys({
     ...marks,
     rows: quotes.length,
+    goOn: next === null ? 'New request' : 'Next draft',
+    onNext,
     onNew,
     copy: useCopyText(text),
     requote: () => requote(marks.chosen),
@@ -87,31 +101,50 @@ export function Saved({ request, onNew }: { request: Request; onNew: () => void 
             Superseded: {earlier.map((quote) => `${quote.lane_ref} at ${rateText(quote)}`).join('; ')}.
           </Text>
         )}
-        <Group>
-          <Button
-            onClick={onNew}
-            rightSection={
-              <Kbd size="xs" aria-hidden visibleFrom="sm">
-                Enter
-              </Kbd>
-            }
-          >
-            New request
-          </Button>
-          <CopyButton
-            text={rowsOf(quotes)}
-            what={quotes.length === 1 ? 'the line' : `all ${quotes.length} lines`}
-          />
-        </Group>
-        <Text size="xs" c="dimmed" visibleFrom="sm">
-          Enter: new request. C: copy the text for the customer. W: mark won. L: mark lost. U: pending again.
-          R: requote, or answer a counter-offer.
-          {quotes.length > 1 && ' Up and Down choose the quote.'}
-        </Text>
+        <GoOn quotes={quotes} next={next} onNext={onNext} />
       </Stack>
       <RequoteDialog quote={toRequote} onClose={() => setToRequote(null)} />
       <ReasonDialog about={lostQuote(marks.losing)} onChoose={marks.lost} onClose={marks.keep} />
     </Paper>
+  )
+}
+
+/** The way to the next draft, or to a new request, with the keys of the page. */
+function GoOn({
+  quotes,
+  next,
+  onNext,
+}: {
+  quotes: readonly Quote[]
+  next: string | null
+  onNext: () => void
+}) {
+  return (
+    <>
+      <Group>
+        <Button
+          maw="100%"
+          onClick={onNext}
+          rightSection={
+            <Kbd size="xs" aria-hidden visibleFrom="sm">
+              Enter
+            </Kbd>
+          }
+        >
+          {next === null ? 'New request' : `Next: ${next}`}
+        </Button>
+        <CopyButton
+          text={rowsOf(quotes)}
+          what={quotes.length === 1 ? 'the line' : `all ${quotes.length} lines`}
+        />
+      </Group>
+      <Text size="xs" c="dimmed" visibleFrom="sm">
+        {next === null ? 'Enter: new request.' : 'Enter: the draft that waits. N: new request.'} C: copy the
+        text for the customer. W: mark won. L: mark lost. U: pending again. R: requote, or answer a
+        counter-offer.
+        {quotes.length > 1 && ' Up and Down choose the quote.'}
+      </Text>
+    </>
   )
 }
 
@@ -143,12 +176,14 @@ function useMarks(quotes: readonly Quote[]) {
   }
 }
 
-/** Enter or N begins a new request; W, L and U mark the chosen quote; Up and Down choose one. */
+/** Enter opens the next draft, N begins a new request; W, L and U mark the chosen quote; Up and Down choose one. */
 function useSavedKeys({
   at,
   rows,
   choose,
   mark,
+  goOn,
+  onNext,
   onNew,
   copy,
   requote,
@@ -157,6 +192,9 @@ function useSavedKeys({
   rows: number
   choose: (at: number) => void
   mark: (outcome: Decision) => void
+  /** What Enter does. */
+  goOn: string
+  onNext: () => void
   onNew: () => void
   copy: () => void
   requote: () => void
@@ -166,9 +204,9 @@ function useSavedKeys({
   useShortcuts('Saved quote', [
     {
       keys: ['Enter'],
-      does: 'New request',
+      does: goOn,
       on: ['Enter'],
-      run: (_, target) => (isControl(target) ? false : onNew()),
+      run: (_, target) => (isControl(target) ? false : onNext()),
     },
     { keys: ['N'], does: 'New request', on: ['n'], run: onNew },
     { keys: ['C'], does: 'Copy the text for the customer', on: ['c'], run: copy },

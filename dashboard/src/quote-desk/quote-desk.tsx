@@ -43,7 +43,7 @@ import {
   unreadableIn,
   withQuotes,
 } from './desk-draft.ts'
-import { DraftTabs } from './desk-draft-tabs.tsx'
+import { DraftTabs, draftName } from './desk-draft-tabs.tsx'
 import { draftsMax, isBlankDraft } from './desk-drafts.ts'
 import { MyApprovals } from './desk-my-approvals.tsx'
 import { quoteOf } from './desk-paste.ts'
@@ -77,7 +77,12 @@ export default function QuoteDesk() {
           />
         </>
       ) : (
-        <Saved request={saved} onNew={saving.reset} />
+        <Saved
+          request={saved}
+          next={isBlankDraft(drafts.draft) ? null : draftName(drafts.draft)}
+          onNext={saving.reset}
+          onNew={drafts.begin}
+        />
       )}
     </Page>
   )

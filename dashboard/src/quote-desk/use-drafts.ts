@@ -11,6 +11,7 @@ import {
   savedDrafts,
   withDraft,
   withNew,
+  withNext,
   withOpen,
   without,
   withQuote,
@@ -61,7 +62,7 @@ export function useDrafts(saving: DeskSave) {
   useEffect(() => {
     if (saved === null) return
     // A reload after the save must not offer the same lane again.
-    setDrafts((before) => without(before, before.openId))
+    setDrafts(withNext)
     goOn({ search: {}, replace: true })
   }, [saved, goOn])
   const change = (to: (before: Drafts) => Drafts) => {
