@@ -91,6 +91,7 @@ async function allPartsLoaded(page: Page): Promise<void> {
   await page
     .getByRole('region', { name: 'Quotes behind the numbers' })
     .getByText(/^Not in /)
+    .filter({ visible: true })
     .first()
     .waitFor()
 }
@@ -174,7 +175,8 @@ test.describe('a lane with history', () => {
     await allPartsLoaded(page)
     const table = page.getByRole('region', { name: 'Quotes behind the numbers' })
     await expect(table.getByRole('row')).toHaveCount(11)
-    await table.getByText('Not in win probability, estimate: nobody has answered it yet').first().waitFor()
+    const leftOut = table.getByText('Not in win probability, estimate: nobody has answered it yet')
+    await leftOut.filter({ visible: true }).first().waitFor()
     await page.getByRole('button', { name: 'Next' }).click()
     await page.getByText('11–20 of 40').waitFor()
     await table.getByRole('button', { name: 'Rate' }).click()

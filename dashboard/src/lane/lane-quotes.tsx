@@ -1,4 +1,4 @@
-import { Button, Group, Text } from '@mantine/core'
+import { Box, Button, Group, Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { pageSizeMax } from '#contract/limits.ts'
@@ -171,19 +171,40 @@ export function LaneQuotes({
 }
 
 function columnsOf(miles: number | null, leftOut: (row: Row) => string): Column<Row>[] {
+  const customer = (row: Row) => (
+    <>
+      {row.point.customer_name}
+      <Text size="xs" c="dimmed">
+        {leftOut(row)}
+      </Text>
+    </>
+  )
+  const margin = (point: LanePoint) => <Margin amount={point.margin} />
   return [
     {
       key: 'quoted',
       header: 'Quoted',
       sorts: ['newest', 'oldest'],
-      cell: ({ point }) => <TextLink to={quotePath(point.lane_ref)}>{day(point.quoted_at)}</TextLink>,
+      cell: (row) => (
+        <>
+          <TextLink to={quotePath(row.point.lane_ref)}>{day(row.point.quoted_at)}</TextLink>
+          <Box hiddenFrom="sm" style={{ whiteSpace: 'normal', overflowWrap: 'anywhere' }}>
+            {customer(row)}
+          </Box>
+        </>
+      ),
     },
     {
       key: 'rate',
       header: 'Rate',
       align: 'right',
       sorts: ['dearest', 'cheapest'],
-      cell: ({ point }) => `${dollars(point.rate)}${point.booked ? ' booked' : ''}`,
+      cell: ({ point }) => (
+        <>
+          {`${dollars(point.rate)}${point.booked ? ' booked' : ''}`}
+          {point.margin !== null && <Box hiddenFrom="sm">{margin(point)}</Box>}
+        </>
+      ),
     },
     {
       key: 'rpm',
@@ -197,21 +218,16 @@ function columnsOf(miles: number | null, leftOut: (row: Row) => string): Column<
       key: 'customer',
       header: 'Customer',
       wraps: true,
-      cell: (row) => (
-        <>
-          {row.point.customer_name}
-          <Text size="xs" c="dimmed">
-            {leftOut(row)}
-          </Text>
-        </>
-      ),
+      from: 'sm',
+      cell: customer,
     },
     {
       key: 'margin',
       header: 'Margin',
       align: 'right',
+      from: 'sm',
       sorts: ['most-margin', 'least-margin'],
-      cell: ({ point }) => <Margin amount={point.margin} />,
+      cell: ({ point }) => margin(point),
     },
   ]
 }

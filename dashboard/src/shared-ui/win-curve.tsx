@@ -306,7 +306,7 @@ function Legend({ optimum, quotes }: WinCurveProps) {
   return (
     <ul
       aria-label="Marks of the chart"
-      style={{ listStyle: 'none', margin: 0, padding: 0, display: 'flex', flexWrap: 'wrap', gap: '0 1rem' }}
+      style={{ listStyle: 'none', margin: 0, padding: 0, display: 'flex', flexWrap: 'wrap', gap: '0 0.6rem' }}
     >
       {items.map(([mark, text, color]) => (
         <li key={text}>
