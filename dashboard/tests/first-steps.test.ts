@@ -52,13 +52,14 @@ test.describe('get started', () => {
 
     await page.goto('/integration')
     await page.getByText('0 of 4 done. Next: create a service token.').waitFor()
-    // The forms of the first two steps are below them.
-    await expect(step(page, 'Create a service token').getByRole('link')).toHaveCount(0)
+    await page.getByRole('link', { name: 'Show the steps' }).click()
+    await step(page, 'Create a service token').getByRole('link', { name: 'Create a token' }).click()
     await page.getByLabel('Name of the new token').fill('First')
     await page.getByRole('button', { name: 'Create token' }).click()
     const dialog = page.getByRole('dialog', { name: 'Save this service token now' })
     const token = (await dialog.locator('code').textContent()) ?? ''
     await dialog.getByRole('button', { name: 'I have saved it' }).click()
+    await page.getByRole('tab', { name: 'First steps' }).click()
     await isDone(page, 'Create a service token')
 
     const read = step(page, 'Make your first API call')
@@ -85,14 +86,17 @@ test.describe('get started', () => {
     const quote = await makeQuote(app, tenant, { outcome: 'lost' })
     await isDone(page, 'Mark a quote won or lost')
     await isDone(page, 'Quote a lane')
-    await page.goto('/integration')
+    await page.goto('/integration?tab=steps')
     await page.getByText('2 of 4 done').waitFor()
     await expect(step(page, 'Send your first booking').getByText('To do')).toHaveCount(1)
     await call(app, 'GET', lanePath, { token: integration.token })
     await isDone(page, 'Make your first API call')
     await pushUpdate(app, integration, { lane_ref: quote.lane_ref, customer_rate: 2100 })
-    // The last step, after which the page for developers shows none.
-    await page.getByRole('region', { name: 'Steps' }).waitFor({ state: 'detached' })
+    await page.getByText('All steps are done.').waitFor()
+    // The credentials then have no bar above them.
+    await page.getByRole('tab', { name: 'Credentials' }).click()
+    await page.getByLabel('Name of the new token').waitFor()
+    await expect(page.getByRole('region', { name: 'Steps' })).toHaveCount(0)
     await page.goto('/start')
     await makePerson(app, tenant, 'viewer')
     const imported = await fetch(`${app.url}/api/imports?file_name=past.csv`, {
@@ -153,7 +157,7 @@ test.describe('get started', () => {
       await page.goto('/start')
       await page.getByText('0 of 4 done').waitFor()
       expect(await accessibilityProblems(page)).toEqual([])
-      await page.goto('/integration')
+      await page.goto('/integration?tab=steps')
       await page.getByRole('region', { name: 'First API call' }).waitFor()
       expect(await accessibilityProblems(page)).toEqual([])
       expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(options.width)

@@ -134,7 +134,8 @@ test.describe('the fuel settings', () => {
     const tenant = await makeTenant(app)
     const { page } = await openWindow({ person: tenant, refusalsExpected: true })
     await page.goto('/settings/fuel')
-    const prices = page.getByRole('form', { name: 'Load diesel prices' })
+    const prices = page.getByRole('form', { name: 'Load diesel prices from a file' })
+    await page.getByText('Load diesel prices from a file', { exact: true }).click()
     const week = (days: number) => new Date(app.now - days * 86_400_000).toISOString().slice(0, 10)
     const load = async (...rows: string[]) => {
       const file = rows.map((row) => row.replace(',', ',EMD_EPD2D_PTE_NUS_DPG,'))

@@ -7,12 +7,14 @@ export const connectSteps: readonly Step[] = [
     name: 'token',
     title: 'Create a service token',
     why: 'A token identifies the calling system and is sufficient for reading advice.',
+    link: { words: 'Create a token', to: pagePaths.integration },
     needs: 'admin',
   },
   {
     name: 'secret',
     title: 'Create a signing secret',
     why: 'Your TMS signs bookings with the secret, which is never sent.',
+    link: { words: 'Create a secret', to: pagePaths.integration },
     needs: 'admin',
   },
   {

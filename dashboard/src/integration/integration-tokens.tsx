@@ -1,4 +1,4 @@
-import { Button, Checkbox, Code, Stack, Text } from '@mantine/core'
+import { Button, Checkbox, Code, SimpleGrid, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { serviceTokenLifetimeDays, tokenExpiryNoticeDays } from '#contract/limits.ts'
@@ -96,7 +96,7 @@ function CreateToken({ created }: { created: (answer: Answer<'create-service-tok
       failure={(error) => <Failed error={error} title="Token not created" />}
     >
       <Checkbox.Group label="What the token permits" {...form.input('scope')}>
-        <Stack gap="xs" mt="xs">
+        <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="xs" mt="xs">
           {tokenScopeNames.map((scope) => (
             <Checkbox
               key={scope}
@@ -105,7 +105,7 @@ function CreateToken({ created }: { created: (answer: Answer<'create-service-tok
               description={tokenScopes[scope].permits}
             />
           ))}
-        </Stack>
+        </SimpleGrid>
       </Checkbox.Group>
     </CreateCredential>
   )

@@ -1,5 +1,6 @@
 import {
   IconCode,
+  IconFlag,
   IconFlask,
   IconKey,
   IconListSearch,
@@ -8,6 +9,7 @@ import {
 } from 'virtual:tabler-icons'
 import { Stack, Tabs } from '@mantine/core'
 import { useState } from 'react'
+import { pagePaths } from '#contract/pages.ts'
 import { useMay } from '../api/index.ts'
 import { Page, RoleTooLow } from '../shared-ui/index.ts'
 import { Steps } from '../steps/index.ts'
@@ -23,6 +25,7 @@ import { IntegrationTokens } from './integration-tokens.tsx'
 
 const tabs = [
   { name: 'credentials', label: 'Credentials', icon: IconKey },
+  { name: 'steps', label: 'First steps', icon: IconFlag },
   { name: 'code', label: 'Code', icon: IconCode },
   { name: 'log', label: 'Request log', icon: IconListSearch },
   { name: 'events', label: 'Events', icon: IconWebhook },
@@ -30,7 +33,7 @@ const tabs = [
   { name: 'test', label: 'Test brokerage', icon: IconFlask },
 ] as const
 
-/** The page where admins connect other systems: credentials, example code, request log, events, signature debugger, test brokerage. */
+/** The page where admins connect other systems: credentials, first steps, example code, request log, events, signature debugger, test brokerage. */
 export default function IntegrationPage() {
   const mayConnect = useMay('admin')
   return (
@@ -66,10 +69,17 @@ function Connecting() {
       </Tabs.List>
       <Tabs.Panel value="credentials">
         <Stack>
-          <Steps steps={connectSteps} whenDone={null} />
+          <Steps
+            steps={connectSteps}
+            whenDone={null}
+            rowsAt={{ words: 'Show the steps', to: pagePaths.integration, search: { tab: 'steps' } }}
+          />
           <IntegrationTokens {...parts} />
           <IntegrationSecrets {...parts} />
         </Stack>
+      </Tabs.Panel>
+      <Tabs.Panel value="steps">
+        <Steps steps={connectSteps} whenDone="All steps are done." />
       </Tabs.Panel>
       <Tabs.Panel value="code">
         <IntegrationSnippets {...parts} />

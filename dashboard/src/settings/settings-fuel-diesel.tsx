@@ -48,7 +48,7 @@ function DieselFile() {
     <DatedFile
       load={load}
       send={(file, then) => load.mutate({ body: file }, then)}
-      label="Load diesel prices"
+      label="Load diesel prices from a file"
       hint='Rows of the API of the EIA, its Excel file saved as .xlsx, its sheet "Data 1" saved as CSV, or the download of the series page. A week that was loaded before gets the price of the file.'
       fileLabel="File of the EIA"
       unit="week"

@@ -55,7 +55,7 @@ function ExchangeFile() {
     <DatedFile
       load={load}
       send={(file, then) => load.mutate({ body: file }, then)}
-      label="Load exchange rates"
+      label="Load exchange rates from a file"
       hint="A CSV or Excel file (.xlsx) with the columns date and usd_per_cad, or the download of FXCADUSD or FXUSDCAD from the Bank of Canada. A day that was loaded before gets the rate of the file."
       fileLabel="File of exchange rates"
       unit="day"

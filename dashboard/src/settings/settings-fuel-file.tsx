@@ -44,32 +44,35 @@ export function DatedFile({
     if (file !== null) send(file, { onSuccess: () => void queries.invalidateQueries() })
   }
   return (
-    <FileForm
-      label={label}
-      titleOrder={3}
-      hint={hint}
-      fileLabel={fileLabel}
-      file={file}
-      onFile={(next) => {
-        load.reset()
-        setFile(next)
-      }}
-      error={load.error}
-      errorTitle="Nothing was saved"
-      pending={load.isPending}
-      action="Load the file"
-      onSend={onSend}
-      result={
-        loaded !== undefined && (
-          <Text size="sm" role="status">
-            {counted(loaded.count, unit)} read, from {calendarDay(loaded.first)} to {calendarDay(loaded.last)}{' '}
-            ({loaded.lastValue}).{' '}
-            {loaded.changed === 0
-              ? 'All were saved before.'
-              : `${counted(loaded.changed, unit)} new or with another ${value}.`}
-          </Text>
-        )
-      }
-    />
+    <details>
+      <summary>{label}</summary>
+      <FileForm
+        label={label}
+        titleOrder={3}
+        hint={hint}
+        fileLabel={fileLabel}
+        file={file}
+        onFile={(next) => {
+          load.reset()
+          setFile(next)
+        }}
+        error={load.error}
+        errorTitle="Nothing was saved"
+        pending={load.isPending}
+        action="Load the file"
+        onSend={onSend}
+        result={
+          loaded !== undefined && (
+            <Text size="sm" role="status">
+              {counted(loaded.count, unit)} read, from {calendarDay(loaded.first)} to{' '}
+              {calendarDay(loaded.last)} ({loaded.lastValue}).{' '}
+              {loaded.changed === 0
+                ? 'All were saved before.'
+                : `${counted(loaded.changed, unit)} new or with another ${value}.`}
+            </Text>
+          )
+        }
+      />
+    </details>
   )
 }

@@ -37,19 +37,19 @@ export function TryFuel() {
     >
       <Paper withBorder p="md" component="form" onSubmit={submit} aria-label="Surcharge of a load" noValidate>
         <Stack gap="sm">
-          <Group grow align="flex-start" preventGrowOverflow={false}>
+          <Group align="flex-end">
             <TextInput label="Day of the load" type="date" {...input('day')} />
-            <TextInput label="Loaded miles" inputMode="decimal" {...input('miles')} />
-            <CustomerInput label="Customer, if any" {...input('customer_name')} />
-          </Group>
-          {surcharge.isPending && <Loading label="Computing the surcharge" rows={1} />}
-          {failed && <Failed error={failed} title="The surcharge was not computed" />}
-          {surcharge.isSuccess && <Result asked={surcharge.variables} answer={surcharge.data} />}
-          <Group justify="flex-end">
+            <TextInput label="Loaded miles" inputMode="decimal" w={160} {...input('miles')} />
+            <div style={{ flex: '1 1 12rem' }}>
+              <CustomerInput label="Customer, if any" {...input('customer_name')} />
+            </div>
             <Button type="submit" variant="default">
               Compute the surcharge
             </Button>
           </Group>
+          {surcharge.isPending && <Loading label="Computing the surcharge" rows={1} />}
+          {failed && <Failed error={failed} title="The surcharge was not computed" />}
+          {surcharge.isSuccess && <Result asked={surcharge.variables} answer={surcharge.data} />}
         </Stack>
       </Paper>
     </Section>

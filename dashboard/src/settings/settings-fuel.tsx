@@ -1,4 +1,4 @@
-import { Stack } from '@mantine/core'
+import { SimpleGrid, Stack } from '@mantine/core'
 import { useAnswer, useMay } from '../api/index.ts'
 import { Failed, Loading } from '../shared-ui/index.ts'
 import { DieselPrices } from './settings-fuel-diesel.tsx'
@@ -6,7 +6,7 @@ import { ExchangeRates } from './settings-fuel-exchange.tsx'
 import { FuelSchedules } from './settings-fuel-schedules.tsx'
 import { TryFuel } from './settings-fuel-try.tsx'
 
-/** Diesel prices, the fuel surcharge schedules, and the surcharge of a load. Members read, admins change. */
+/** Diesel prices, exchange rates, the fuel surcharge schedules, and the surcharge of a load. Members read, admins change. */
 export function FuelSettings() {
   const fuel = useAnswer('get-fuel', {}, { comesBack: true })
   const mayChange = useMay('admin')
@@ -19,10 +19,12 @@ export function FuelSettings() {
   }
   return (
     <Stack>
-      <DieselPrices fuel={fuel.data} mayChange={mayChange} />
+      <SimpleGrid cols={{ base: 1, md: 2 }}>
+        <DieselPrices fuel={fuel.data} mayChange={mayChange} />
+        <ExchangeRates mayChange={mayChange} />
+      </SimpleGrid>
       <FuelSchedules schedules={fuel.data.schedules} mayChange={mayChange} />
       <TryFuel />
-      <ExchangeRates mayChange={mayChange} />
     </Stack>
   )
 }

@@ -33,7 +33,7 @@ export function StepRow({ step, isDone, isNext }: { step: Step; isDone: boolean;
               <Text size="xs" fw={600} style={{ color: isDone ? 'var(--won)' : undefined }}>
                 {isDone ? 'Done' : 'To do'}
               </Text>
-              {may && link !== undefined && (
+              {may && (
                 <Button
                   renderRoot={(props) => <Link {...props} to={link.to} search={link.search ?? {}} />}
                   size="compact-sm"

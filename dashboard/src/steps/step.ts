@@ -7,8 +7,8 @@ export interface Step {
   readonly name: keyof Answer<'first-steps'>
   readonly title: string
   readonly why: string
-  /** The page where it is done; none if it is done below the steps. */
-  readonly link?: {
+  /** The page where it is done. */
+  readonly link: {
     readonly words: string
     readonly to: (typeof pagePaths)['desk' | 'quotes' | 'imports' | 'team' | 'integration']
     readonly search?: Readonly<Record<string, string>>
