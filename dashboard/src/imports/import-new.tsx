@@ -230,57 +230,46 @@ function useChosenColumns(headers: string[], onChanged: () => void) {
   const { kept: keptHere, keep } = useSavedMap(headers)
   // A file of refused rows says how its import was read.
   const kept = headers.some((name) => name.startsWith(`${refusedColumn} (`)) ? null : keptHere
-  const [choices, setChoices] = useState<Choice | null>(kept?.choice ?? null)
-  const [chosenBases, setBases] = useState<ChosenBases | null>(kept?.bases ?? null)
-  const [chosenConstants, setConstants] = useState<Constants | null>(kept?.constants ?? null)
+  const [chosen, setChosen] = useState<Partial<Omit<SavedMap, 'headers'>>>(kept ?? {})
   const preset = useAnswer(
     'match-import-columns',
     { body: { headers } },
     { staleMs: Number.POSITIVE_INFINITY },
   )
-  const choice = choices ?? preset.data?.positions ?? {}
-  const bases = chosenBases ?? statedBases(preset.data)
-  const constants = chosenConstants ?? preset.data?.constants ?? {}
+  const isChosen = chosen.choice !== undefined
+  const choice = chosen.choice ?? preset.data?.positions ?? {}
+  const bases = chosen.bases ?? statedBases(preset.data)
+  const constants = chosen.constants ?? preset.data?.constants ?? {}
   const map = preset.data === undefined ? '' : mapOf(preset.data.fields, choice, { bases, constants })
   const asChosen = useAnswer(
     'match-import-columns',
     { body: { headers, map } },
-    { enabled: choices !== null, keeps: true, staleMs: Number.POSITIVE_INFINITY },
+    { enabled: isChosen, keeps: true, staleMs: Number.POSITIVE_INFINITY },
   )
-  const changed =
-    <Values extends unknown[]>(change: (...values: Values) => void) =>
-    (...values: Values) => {
-      change(...values)
-      onChanged()
-    }
+  const change = (next: typeof chosen) => {
+    setChosen(next)
+    onChanged()
+  }
   return {
     preset,
     asChosen,
-    match: choices === null ? preset.data : (asChosen.data ?? preset.data),
-    isSettled: choices === null || (!asChosen.isPlaceholderData && asChosen.data !== undefined),
-    isAsSaved: kept !== null && choices === kept.choice,
+    match: isChosen ? (asChosen.data ?? preset.data) : preset.data,
+    isSettled: !isChosen || (!asChosen.isPlaceholderData && asChosen.data !== undefined),
+    isAsSaved: kept !== null && chosen.choice === kept.choice,
     choice,
     bases,
     constants,
     map,
-    save: () => {
-      if (choices !== null) keep({ choice: choices, bases, constants })
-    },
-    forget: changed(() => {
-      setChoices(null)
-      setBases(null)
-      setConstants(null)
-    }),
-    onBases: changed(setBases),
-    onConstant: changed((field: string, value: string) => {
+    save: () => isChosen && keep({ choice, bases, constants }),
+    forget: () => change({}),
+    onBases: (given: ChosenBases) => change({ ...chosen, bases: given }),
+    onConstant: (field: string, value: string) => {
       const { [field]: _, ...others } = constants
-      setConstants(value === '' ? others : { ...others, [field]: value })
       // The automatic match of the columns is now a choice, because the map names every field.
-      setChoices(choice)
-    }),
-    onChoose: changed((column: number, field: string | null) =>
-      setChoices(withColumn(choice, column, field)),
-    ),
+      change({ ...chosen, choice, constants: value === '' ? others : { ...others, [field]: value } })
+    },
+    onChoose: (column: number, field: string | null) =>
+      change({ ...chosen, choice: withColumn(choice, column, field) }),
   }
 }
 

@@ -6,6 +6,7 @@ import { eventEndpointsMax, secretOverlapHoursDefault } from '#contract/limits.t
 import { type Answer, useAnswer, useChange } from '../api/index.ts'
 import {
   type Column,
+  ConfirmChange,
   ConfirmDialog,
   counted,
   DataTable,
@@ -199,10 +200,6 @@ function Endpoints({
       <RemoveEndpoint
         endpoint={asked?.what === 'remove' ? asked.endpoint : null}
         close={() => setAsked(null)}
-        removed={() => {
-          setAsked(null)
-          changed()
-        }}
       />
     </Stack>
   )
@@ -346,40 +343,15 @@ function RotateEventSecret({
   )
 }
 
-function RemoveEndpoint({
-  endpoint,
-  close,
-  removed,
-}: {
-  endpoint: EventEndpoint | null
-  close: () => void
-  removed: () => void
-}) {
-  const remove = useChange('remove-event-endpoint')
-  const notify = useNotice()
+function RemoveEndpoint({ endpoint, close }: { endpoint: EventEndpoint | null; close: () => void }) {
   return (
-    <ConfirmDialog
-      opened={endpoint !== null}
+    <ConfirmChange
+      call={useChange('remove-event-endpoint')}
+      sent={endpoint && { params: { id: endpoint.id } }}
+      said={() => 'Address removed'}
+      close={close}
       title="Remove this address?"
       action="Remove address"
-      pending={remove.isPending}
-      error={remove.error}
-      close={() => {
-        remove.reset()
-        close()
-      }}
-      confirm={() => {
-        if (endpoint === null) return
-        remove.mutate(
-          { params: { id: endpoint.id } },
-          {
-            onSuccess: () => {
-              notify('Address removed')
-              removed()
-            },
-          },
-        )
-      }}
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         No more events are sent to <strong>{endpoint?.url}</strong>
@@ -388,6 +360,6 @@ function RemoveEndpoint({
           : `, and ${counted(endpoint.waiting, 'waiting event')} ${endpoint.waiting === 1 ? 'is' : 'are'} discarded`}
         . The secret of the address is deleted. To stop events temporarily, pause the address instead.
       </Text>
-    </ConfirmDialog>
+    </ConfirmChange>
   )
 }

@@ -1,11 +1,10 @@
 import { Button, Group, Text } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { sandboxSessionHours } from '#contract/limits.ts'
 import { pagePaths } from '#contract/pages.ts'
 import { useChange, useSession, useSignIn } from '../api/index.ts'
-import { ConfirmDialog, counted, Failed, Section, useNotice } from '../shared-ui/index.ts'
+import { ConfirmChange, counted, Failed, Section } from '../shared-ui/index.ts'
 
 /** The test brokerage: enter it, and reset it from inside. */
 export function IntegrationSandbox() {
@@ -39,23 +38,6 @@ function EnterSandbox() {
 function ResetSandbox() {
   const [opened, setOpened] = useState(false)
   const reset = useChange('reset-sandbox')
-  const queries = useQueryClient()
-  const notify = useNotice()
-  const leave = () => {
-    reset.reset()
-    setOpened(false)
-  }
-  const confirm = () =>
-    reset.mutate(
-      {},
-      {
-        onSuccess: ({ rows_erased }) => {
-          notify(`Test brokerage reset: ${counted(rows_erased, 'row')} erased`)
-          void queries.invalidateQueries()
-          leave()
-        },
-      },
-    )
   return (
     <Section
       title="Reset"
@@ -66,20 +48,19 @@ function ResetSandbox() {
           Reset the test brokerage
         </Button>
       </Group>
-      <ConfirmDialog
-        opened={opened}
+      <ConfirmChange
+        call={reset}
+        sent={opened ? {} : null}
+        said={({ rows_erased }) => `Test brokerage reset: ${counted(rows_erased, 'row')} erased`}
+        close={() => setOpened(false)}
         title="Reset the test brokerage?"
         action="Reset"
-        pending={reset.isPending}
-        error={reset.error}
-        confirm={confirm}
-        close={leave}
       >
         <Text size="sm">
           All quotes, bookings, imports, events and logged calls of the test brokerage are erased. Its tokens,
           secrets, event addresses and settings stay. Your real data is not affected. This cannot be undone.
         </Text>
-      </ConfirmDialog>
+      </ConfirmChange>
     </Section>
   )
 }

@@ -4,7 +4,7 @@ import { useState } from 'react'
 import { type Answer, useAnswer, useChange } from '../api/index.ts'
 import {
   type Column,
-  ConfirmDialog,
+  ConfirmChange,
   CredentialState,
   counted,
   day,
@@ -12,7 +12,6 @@ import {
   moment,
   Nothing,
   Section,
-  useNotice,
   useSentForm,
 } from '../shared-ui/index.ts'
 import { type NewCredentialsProps, useIntegrationAddress } from './integration-address.ts'
@@ -63,10 +62,9 @@ export function IntegrationSecrets({ newCredentials, setNewCredentials }: NewCre
         secret={revoking}
         secrets={known}
         close={() => setRevoking(null)}
-        revoked={(secret) => {
-          if (newCredentials.secret?.id === secret.id) setNewCredentials((all) => ({ ...all, secret: null }))
-          setRevoking(null)
-          void queries.invalidateQueries({ queryKey: ['list-signing-secrets'] })
+        revoked={() => {
+          if (newCredentials.secret?.id === revoking?.id)
+            setNewCredentials((all) => ({ ...all, secret: null }))
         }}
       />
     </Section>
@@ -195,36 +193,18 @@ function RevokeSecret({
   secret: Secret | null
   secrets: readonly Secret[]
   close: () => void
-  revoked: (secret: Secret) => void
+  revoked: () => void
 }) {
-  const revoke = useChange('revoke-signing-secret')
-  const notify = useNotice()
   const others = secrets.filter((other) => other.id !== secret?.id && isLiveSecret(other))
-  const leave = () => {
-    revoke.reset()
-    close()
-  }
-  const confirm = () => {
-    if (secret === null) return
-    revoke.mutate(
-      { params: { id: secret.id } },
-      {
-        onSuccess: () => {
-          notify(`Secret ${secret.name} (ID ${secret.id}) revoked`)
-          revoked(secret)
-        },
-      },
-    )
-  }
   return (
-    <ConfirmDialog
-      opened={secret !== null}
+    <ConfirmChange
+      call={useChange('revoke-signing-secret')}
+      sent={secret && { params: { id: secret.id } }}
+      said={() => `Secret ${secret?.name} (ID ${secret?.id}) revoked`}
+      onDone={revoked}
+      close={close}
       title="Revoke this secret?"
       action="Revoke secret"
-      pending={revoke.isPending}
-      error={revoke.error}
-      confirm={confirm}
-      close={leave}
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         Bookings signed with <strong>{secret?.name}</strong> (ID {secret?.id}) are rejected, starting with the
@@ -235,6 +215,6 @@ function RevokeSecret({
           ? 'There is no other live secret. No bookings can be sent until you create a secret and install it in the TMS.'
           : `${counted(others.length, 'other secret')} ${others.length === 1 ? 'stays' : 'stay'} live. To replace a secret without an interruption, rotate it instead.`}
       </Text>
-    </ConfirmDialog>
+    </ConfirmChange>
   )
 }

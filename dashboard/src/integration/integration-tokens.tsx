@@ -3,10 +3,10 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { serviceTokenLifetimeDays, tokenExpiryNoticeDays } from '#contract/limits.ts'
 import { type TokenScope, tokenScopeNames, tokenScopes } from '#contract/token-scopes.ts'
-import { type Answer, sessionQuery, useAnswer, useChange } from '../api/index.ts'
+import { type Answer, useAnswer, useChange } from '../api/index.ts'
 import {
   type Column,
-  ConfirmDialog,
+  ConfirmChange,
   CredentialState,
   day,
   Failed,
@@ -15,7 +15,6 @@ import {
   Nothing,
   Section,
   since,
-  useNotice,
   useSentForm,
 } from '../shared-ui/index.ts'
 import { type NewCredentialsProps, useIntegrationAddress } from './integration-address.ts'
@@ -38,7 +37,6 @@ export function IntegrationTokens({ newCredentials, setNewCredentials }: NewCred
   const queries = useQueryClient()
   const [shown, setShown] = useState<ShownOnce | null>(null)
   const [revoking, setRevoking] = useState<Token | null>(null)
-  const listAgain = () => void queries.invalidateQueries({ queryKey: ['list-service-tokens'] })
   return (
     <Section
       title="Service tokens"
@@ -54,7 +52,7 @@ export function IntegrationTokens({ newCredentials, setNewCredentials }: NewCred
             warning: answer.warning,
             note: `It is valid until ${moment(answer.expires_at)}.`,
           })
-          listAgain()
+          void queries.invalidateQueries({ queryKey: ['list-service-tokens'] })
         }}
       />
       <TokenList answer={tokens} revoke={setRevoking} />
@@ -62,12 +60,8 @@ export function IntegrationTokens({ newCredentials, setNewCredentials }: NewCred
       <RevokeToken
         token={revoking}
         close={() => setRevoking(null)}
-        revoked={(token) => {
-          if (newCredentials.token?.id === token.id) setNewCredentials((all) => ({ ...all, token: null }))
-          setRevoking(null)
-          listAgain()
-          // Updates the warning about expiring tokens, which is on every page.
-          void queries.invalidateQueries({ queryKey: sessionQuery.queryKey })
+        revoked={() => {
+          if (newCredentials.token?.id === revoking?.id) setNewCredentials((all) => ({ ...all, token: null }))
         }}
       />
     </Section>
@@ -187,35 +181,17 @@ function RevokeToken({
 }: {
   token: Token | null
   close: () => void
-  revoked: (token: Token) => void
+  revoked: () => void
 }) {
-  const revoke = useChange('revoke-service-token')
-  const notify = useNotice()
-  const leave = () => {
-    revoke.reset()
-    close()
-  }
-  const confirm = () => {
-    if (token === null) return
-    revoke.mutate(
-      { params: { id: token.id } },
-      {
-        onSuccess: () => {
-          notify(`Token ${token.name} revoked`)
-          revoked(token)
-        },
-      },
-    )
-  }
   return (
-    <ConfirmDialog
-      opened={token !== null}
+    <ConfirmChange
+      call={useChange('revoke-service-token')}
+      sent={token && { params: { id: token.id } }}
+      said={() => `Token ${token?.name} revoked`}
+      onDone={revoked}
+      close={close}
       title="Revoke this token?"
       action="Revoke token"
-      pending={revoke.isPending}
-      error={revoke.error}
-      confirm={confirm}
-      close={leave}
     >
       <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
         Calls with <strong>{token?.name}</strong> are rejected, starting with the next request. The system
@@ -226,6 +202,6 @@ function RevokeToken({
           ? 'It has never been used.'
           : `It was last used ${since(token.last_used_at)}${token.last_used_from === null ? '' : `, from ${token.last_used_from}`}.`}
       </Text>
-    </ConfirmDialog>
+    </ConfirmChange>
   )
 }

@@ -1,5 +1,4 @@
 import { Button, SimpleGrid, Stack, Text, Title } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Answer, useAnswer, useChange, useMay } from '../api/index.ts'
 import {
@@ -7,7 +6,7 @@ import {
   ageInWords,
   basisName,
   type Column,
-  ConfirmDialog,
+  ConfirmChange,
   count,
   counted,
   DataTable,
@@ -18,7 +17,6 @@ import {
   marketScopeName,
   Nothing,
   roundDollars,
-  useNotice,
 } from '../shared-ui/index.ts'
 import { AddRate } from './market-add.tsx'
 import { RateFile } from './market-file.tsx'
@@ -206,39 +204,19 @@ function Sources({ sources }: { sources: readonly Source[] }) {
 }
 
 function EraseSource({ source, close }: { source: Source | null; close: () => void }) {
-  const erase = useChange('erase-market-source')
-  const queries = useQueryClient()
-  const notify = useNotice()
-  const done = () => {
-    erase.reset()
-    close()
-  }
   return (
-    <ConfirmDialog
-      opened={source !== null}
+    <ConfirmChange
+      call={useChange('erase-market-source')}
+      sent={source && { params: { source: source.source } }}
+      said={({ erased }) => `${counted(erased, 'market rate')} of ${source?.source} erased.`}
+      close={close}
       title={`Erase all rates of ${source?.source ?? ''}?`}
       action={`Erase ${counted(source?.rates ?? 0, 'rate')}`}
-      pending={erase.isPending}
-      error={erase.error}
-      close={done}
-      confirm={() => {
-        if (source === null) return
-        erase.mutate(
-          { params: { source: source.source } },
-          {
-            onSuccess: ({ erased }) => {
-              void queries.invalidateQueries()
-              notify(`${counted(erased, 'market rate')} of ${source.source} erased.`)
-              done()
-            },
-          },
-        )
-      }}
     >
       <Text size="sm">
         This cannot be undone. Advice and comparisons stop using these rates at once. The audit log says who
         erased how many, and no rate.
       </Text>
-    </ConfirmDialog>
+    </ConfirmChange>
   )
 }

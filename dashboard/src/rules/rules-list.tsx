@@ -1,8 +1,7 @@
 import { Badge, Button, Group, Paper, Stack, Text } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useAnswer, useChange, useMay } from '../api/index.ts'
-import { ConfirmDialog, Failed, Loading, useNotice } from '../shared-ui/index.ts'
+import { ConfirmChange, Failed, Loading } from '../shared-ui/index.ts'
 import { RuleForm } from './rules-form.tsx'
 import { type Rule, termsWords } from './rules-words.ts'
 
@@ -49,19 +48,6 @@ const isForAllQuotes = ({ conditions }: Rule) =>
 function RuleCard({ rule, mayChange, onEdit }: { rule: Rule; mayChange: boolean; onEdit: () => void }) {
   const [isAsked, setAsked] = useState(false)
   const remove = useChange('remove-pricing-rule')
-  const queries = useQueryClient()
-  const notify = useNotice()
-  const confirm = () =>
-    remove.mutate(
-      { params: { rule_id: rule.rule_id } },
-      {
-        onSuccess: () => {
-          setAsked(false)
-          void queries.invalidateQueries()
-          notify(`Rule ${rule.rule_id} removed.`)
-        },
-      },
-    )
   return (
     <Paper withBorder p="sm" component="section" aria-label={`Rule ${rule.rule_id}`}>
       <Group justify="space-between" gap="xs" align="flex-start">
@@ -82,21 +68,20 @@ function RuleCard({ rule, mayChange, onEdit }: { rule: Rule; mayChange: boolean;
           </Group>
         )}
       </Group>
-      <ConfirmDialog
-        opened={isAsked}
+      <ConfirmChange
+        call={remove}
+        sent={isAsked ? { params: { rule_id: rule.rule_id } } : null}
+        said={() => `Rule ${rule.rule_id} removed.`}
+        close={() => setAsked(false)}
         title={`Remove rule ${rule.rule_id}?`}
         action="Remove it"
-        pending={remove.isPending}
-        error={remove.error}
-        confirm={confirm}
-        close={() => setAsked(false)}
       >
         <Text size="sm">
           It no longer applies to new quotes. Quotes that exist do not change.
           {isForAllQuotes(rule) &&
             ' Its minimums are those on the page Company, which become empty. Then “Quoted too low” on the page Results counts only rates below the expected cost.'}
         </Text>
-      </ConfirmDialog>
+      </ConfirmChange>
     </Paper>
   )
 }

@@ -1,8 +1,7 @@
 import { Badge, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useChange } from '../api/index.ts'
-import { ConfirmDialog, calendarDay, DataTable, Section, useNotice } from '../shared-ui/index.ts'
+import { ConfirmChange, calendarDay, DataTable, Section } from '../shared-ui/index.ts'
 import { ScheduleForm } from './settings-fuel-form.tsx'
 import { type FuelSchedule, ruleInWords } from './settings-fuel-words.ts'
 
@@ -116,21 +115,9 @@ function Schedule({ schedule, mayChange }: { schedule: FuelSchedule; mayChange: 
 function RemoveSchedule({ schedule }: { schedule: FuelSchedule }) {
   const [asks, setAsks] = useState(false)
   const remove = useChange('change-fuel-schedule')
-  const queries = useQueryClient()
-  const notify = useNotice()
   const { customer_name: customer } = schedule
   const owner = ownerOf(schedule)
-  const confirm = () =>
-    remove.mutate(
-      { body: { ...(customer === null ? {} : { customer_name: customer }), periods: [] } },
-      {
-        onSuccess: () => {
-          setAsks(false)
-          notify(`The schedule of ${owner} is removed.`)
-          void queries.invalidateQueries()
-        },
-      },
-    )
+  const body = { ...(customer === null ? {} : { customer_name: customer }), periods: [] }
   return (
     <>
       <Button
@@ -141,21 +128,20 @@ function RemoveSchedule({ schedule }: { schedule: FuelSchedule }) {
       >
         Remove
       </Button>
-      <ConfirmDialog
-        opened={asks}
+      <ConfirmChange
+        call={remove}
+        sent={asks ? { body } : null}
+        said={() => `The schedule of ${owner} is removed.`}
+        close={() => setAsks(false)}
         title={`Remove the schedule of ${owner}?`}
         action="Remove the schedule"
-        pending={remove.isPending}
-        error={remove.error}
-        confirm={confirm}
-        close={() => setAsks(false)}
       >
         <Text size="sm">
           {customer === null
             ? 'Loads of customers without a schedule will have no fuel surcharge.'
             : `The schedule of your brokerage will apply to loads of ${customer}.`}
         </Text>
-      </ConfirmDialog>
+      </ConfirmChange>
     </>
   )
 }

@@ -1,5 +1,8 @@
 import { Button, Group, Modal, Stack } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { type UseMutationResult, useQueryClient } from '@tanstack/react-query'
+import type { ComponentProps, ReactNode } from 'react'
+import type { CallFailed } from '../api/index.ts'
+import { useNotice } from './notices.tsx'
 import { Failed } from './states.tsx'
 
 /** Confirms an action that cannot be undone. `children` says what will stop working. */
@@ -40,5 +43,44 @@ export function ConfirmDialog({
         </Group>
       </Stack>
     </Modal>
+  )
+}
+
+/** Confirms a change by one call. After it, a notice says `said`, and all pages ask for their data again. */
+export function ConfirmChange<Sent, Made>({
+  call,
+  sent,
+  said,
+  onDone,
+  close,
+  ...dialog
+}: Pick<ComponentProps<typeof ConfirmDialog>, 'title' | 'children' | 'action' | 'close'> & {
+  call: UseMutationResult<Made, CallFailed, Sent>
+  /** Null while nothing is asked. */
+  sent: Sent | null
+  said: (made: Made) => string
+  onDone?: () => void
+}) {
+  const queries = useQueryClient()
+  const notify = useNotice()
+  const leave = () => {
+    call.reset()
+    close()
+  }
+  const onSuccess = (made: Made) => {
+    notify(said(made))
+    void queries.invalidateQueries()
+    onDone?.()
+    leave()
+  }
+  return (
+    <ConfirmDialog
+      {...dialog}
+      opened={sent !== null}
+      pending={call.isPending}
+      error={call.error}
+      confirm={() => sent !== null && call.mutate(sent, { onSuccess })}
+      close={leave}
+    />
   )
 }

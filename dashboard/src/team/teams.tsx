@@ -1,16 +1,14 @@
 import { Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useAnswer, useChange, useMay } from '../api/index.ts'
 import {
-  ConfirmDialog,
+  ConfirmChange,
   CustomerLink,
   counted,
   Failed,
   Loading,
   Section,
   useNameOfPerson,
-  useNotice,
 } from '../shared-ui/index.ts'
 import { type Team, TeamForm } from './team-form.tsx'
 
@@ -106,19 +104,6 @@ function TeamCard({ team }: { team: Team }) {
 function RemoveTeam({ team: { team_id, name, customers } }: { team: Team }) {
   const [asks, setAsks] = useState(false)
   const remove = useChange('remove-team')
-  const queries = useQueryClient()
-  const notify = useNotice()
-  const confirm = () =>
-    remove.mutate(
-      { params: { id: team_id } },
-      {
-        onSuccess: () => {
-          setAsks(false)
-          notify(`The team ${name} is removed.`)
-          void queries.invalidateQueries()
-        },
-      },
-    )
   return (
     <>
       <Button
@@ -129,21 +114,20 @@ function RemoveTeam({ team: { team_id, name, customers } }: { team: Team }) {
       >
         Remove
       </Button>
-      <ConfirmDialog
-        opened={asks}
+      <ConfirmChange
+        call={remove}
+        sent={asks ? { params: { id: team_id } } : null}
+        said={() => `The team ${name} is removed.`}
+        close={() => setAsks(false)}
         title={`Remove the team ${name}?`}
         action="Remove the team"
-        pending={remove.isPending}
-        error={remove.error}
-        confirm={confirm}
-        close={() => setAsks(false)}
       >
         <Text size="sm">
           {customers.length === 0
             ? 'It has no customers, so nobody sees more or less than before.'
             : `Everybody will see its ${counted(customers.length, 'customer')}, except those that are also in another team.`}
         </Text>
-      </ConfirmDialog>
+      </ConfirmChange>
     </>
   )
 }
