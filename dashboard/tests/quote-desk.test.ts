@@ -826,15 +826,20 @@ test.describe('a rate that nobody would quote', () => {
     await row(page, 3)
       .getByText(/\$212 is 90% below/)
       .waitFor()
-    await page.getByText('2 rates to check').waitFor()
+    for (const from of [3, 4]) await page.getByRole('button', { name: `Duplicate quote ${from}` }).click()
+    await page.getByText('4 rates to check').waitFor()
     await page.route('**/api/quote-requests', (route) => route.fulfill({ status: 503, body: 'down' }))
     await saveButton(page).click()
-    await expect(dialog(page).getByRole('listitem')).toHaveCount(2)
+    await expect(dialog(page).getByRole('listitem')).toHaveCount(4)
     await dialog(page).getByRole('button', { name: 'Save them as typed' }).click()
     await page.getByRole('alert').getByText('Not saved. Everything you typed is still here.').waitFor()
     await page.unroute('**/api/quote-requests')
     await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByRole('heading', { name: '3 quotes saved' }).waitFor()
+    await page.getByRole('heading', { name: '5 quotes saved' }).waitFor()
+    // Many warnings do not push the text for the customer off the screen.
+    await page.getByText('4 rates to check').waitFor()
+    await expect(page.getByRole('list', { name: 'Rates to check' })).toBeHidden()
+    await expect(page.getByRole('region', { name: 'For the customer' })).toBeInViewport()
   })
 
   test('that could not be checked takes one confirmation, and is marked after the save', {

@@ -219,11 +219,14 @@ function useSavedKeys({
   ])
 }
 
+/** More warnings than these are behind their number: the text for the customer stays on the screen. */
+const warningsShown = 3
+
 /** The service's warnings about the saved rates, with or without a confirmation. */
 function Warnings({ request }: { request: Request }) {
   const found = request.lanes.filter(({ warnings }) => warnings.length > 0)
   if (found.length === 0) return null
-  return (
+  const list = (
     <ul className="desk-list desk-flag" aria-label="Rates to check">
       {found.map(({ lane_ref, warnings }) => (
         <li key={lane_ref}>
@@ -231,6 +234,13 @@ function Warnings({ request }: { request: Request }) {
         </li>
       ))}
     </ul>
+  )
+  if (found.length <= warningsShown) return list
+  return (
+    <details>
+      <summary className="desk-flag">{counted(found.length, 'rate')} to check</summary>
+      {list}
+    </details>
   )
 }
 
