@@ -460,7 +460,7 @@ test.describe('the signature debugger', () => {
   })
 
   test('has an example', { tag: '@long' }, async () => {
-    await page.getByRole('button', { name: 'Fill with an example' }).click()
+    await page.getByRole('button', { name: 'Fill with an example that fails' }).click()
     await page.getByRole('button', { name: 'Check', exact: true }).click()
     await part('Secret').getByText('Not checked', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Clear' }).click()
@@ -573,7 +573,7 @@ test.describe('accessibility', () => {
       await page.getByRole('link', { name: 'signature-mismatch' }).waitFor()
       await isClean()
       await page.getByRole('tab', { name: 'Signature debugger' }).click()
-      await page.getByRole('button', { name: 'Fill with an example' }).click()
+      await page.getByRole('button', { name: 'Fill with an example that fails' }).click()
       await page.getByRole('button', { name: 'Check', exact: true }).click()
       await page.getByText('This signature is not valid').waitFor()
       await isClean()
@@ -596,6 +596,6 @@ test.describe('accessibility', () => {
     await page.getByRole('tab', { name: 'Credentials' }).focus()
     await page.keyboard.press('ArrowRight')
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'Example code' }).waitFor()
+    await page.getByRole('heading', { name: 'Send your first booking' }).waitFor()
   })
 })

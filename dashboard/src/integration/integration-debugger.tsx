@@ -96,7 +96,7 @@ export function IntegrationDebugger() {
                 Check
               </Button>
               <Button variant="default" onClick={() => change(examplePaste())}>
-                Fill with an example
+                Fill with an example that fails
               </Button>
               <Button variant="default" onClick={() => change(nothing)}>
                 Clear

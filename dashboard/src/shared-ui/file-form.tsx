@@ -53,6 +53,7 @@ export function FileForm(props: FileFormProps) {
         </Text>
         <FileInput
           label={props.fileLabel}
+          placeholder="Choose a file"
           accept={tableFiles}
           required
           clearable
