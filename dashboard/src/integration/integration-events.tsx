@@ -7,7 +7,6 @@ import { type Answer, useAnswer, useChange } from '../api/index.ts'
 import {
   type Column,
   ConfirmChange,
-  ConfirmDialog,
   counted,
   DataTable,
   Failed,
@@ -307,39 +306,24 @@ function RotateEventSecret({
   close: () => void
   rotated: (answer: Answer<'rotate-event-secret'>, note: string) => void
 }) {
-  const rotate = useChange('rotate-event-secret')
   return (
-    <ConfirmDialog
-      opened={endpoint !== null}
+    <ConfirmChange
+      call={useChange('rotate-event-secret')}
+      sent={endpoint && { params: { id: endpoint.id }, body: { overlap_hours: secretOverlapHoursDefault } }}
+      onDone={(answer) => {
+        const end = answer.endpoint.secrets.find(({ expires_at }) => expires_at !== null)
+        const until = moment(end?.expires_at ?? null)
+        rotated(answer, `Both secrets are valid until ${until}. After that, only the new secret is valid.`)
+      }}
+      close={close}
       title="Rotate the secret of this address?"
       action="Rotate secret"
-      pending={rotate.isPending}
-      error={rotate.error}
-      close={() => {
-        rotate.reset()
-        close()
-      }}
-      confirm={() => {
-        if (endpoint === null) return
-        rotate.mutate(
-          { params: { id: endpoint.id }, body: { overlap_hours: secretOverlapHoursDefault } },
-          {
-            onSuccess: (answer) => {
-              const end = answer.endpoint.secrets.find(({ expires_at }) => expires_at !== null)
-              rotated(
-                answer,
-                `Both secrets are valid until ${moment(end?.expires_at ?? null)}. After that, only the new secret is valid.`,
-              )
-            },
-          },
-        )
-      }}
     >
       <Text size="sm">
         This creates a new secret. For {secretOverlapHoursDefault} hours, each request has two signatures, so
         that the receiver can use either secret while you change it.
       </Text>
-    </ConfirmDialog>
+    </ConfirmChange>
   )
 }
 

@@ -27,8 +27,6 @@ export function ConfirmRates({
       title={words.title}
       action={words.action}
       instead={words.instead}
-      pending={false}
-      error={null}
       confirm={onSave}
       close={onClose}
     >

@@ -184,8 +184,6 @@ function EditDialogs({
         opened={editing === 'delete'}
         title={`Delete the view “${active?.name}”?`}
         action="Delete the view"
-        pending={false}
-        error={null}
         close={close}
         confirm={() => {
           close()

@@ -12,8 +12,8 @@ export function ConfirmDialog({
   children,
   action,
   instead = 'Cancel',
-  pending,
-  error,
+  pending = false,
+  error = null,
   confirm,
   close,
 }: {
@@ -23,8 +23,8 @@ export function ConfirmDialog({
   action: string
   /** The button that does not confirm. It has the focus: Enter must never confirm by accident. */
   instead?: string
-  pending: boolean
-  error: Error | null
+  pending?: boolean
+  error?: Error | null
   confirm: () => void
   close: () => void
 }) {
@@ -46,7 +46,7 @@ export function ConfirmDialog({
   )
 }
 
-/** Confirms a change by one call. After it, a notice says `said`, and all pages ask for their data again. */
+/** Confirms a change by one call. After it, all pages ask for their data again. */
 export function ConfirmChange<Sent, Made>({
   call,
   sent,
@@ -58,8 +58,9 @@ export function ConfirmChange<Sent, Made>({
   call: UseMutationResult<Made, CallFailed, Sent>
   /** Null while nothing is asked. */
   sent: Sent | null
-  said: (made: Made) => string
-  onDone?: () => void
+  /** The notice of success. */
+  said?: (made: Made) => string
+  onDone?: (made: Made) => void
 }) {
   const queries = useQueryClient()
   const notify = useNotice()
@@ -68,9 +69,9 @@ export function ConfirmChange<Sent, Made>({
     close()
   }
   const onSuccess = (made: Made) => {
-    notify(said(made))
+    if (said !== undefined) notify(said(made))
     void queries.invalidateQueries()
-    onDone?.()
+    onDone?.(made)
     leave()
   }
   return (
