@@ -354,7 +354,7 @@ describe('409', () => {
     const holder = await holding(fresh.lane_ref)
     const update = { lane_ref: fresh.lane_ref, carrier_name: 'Red Rock' }
     const waiting = Promise.all(Array.from({ length: 5 }, () => pushUpdate(app, acme, update, now - older)))
-    await waitingForLock(app.testDatabase)
+    await waitingForLock(app.testDatabase.service)
     await holder.letGo()
     const answers = await waiting
     expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200])
@@ -376,7 +376,7 @@ describe('409', () => {
     const waiting = Promise.all(
       values.map((value) => pushUpdate(app, acme, { lane_ref: fresh.lane_ref, ...value })),
     )
-    await waitingForLock(app.testDatabase)
+    await waitingForLock(app.testDatabase.service)
     await holder.letGo()
     expect((await waiting).map(({ status }) => status)).toEqual([200, 200, 200, 200])
     const { body } = await call(app, 'GET', `/api/lanes/${fresh.lane_ref}/changes`, owner())
@@ -390,7 +390,7 @@ describe('409', () => {
     const fresh = await makeQuote(app, acme.tenant)
     const holder = await holding(fresh.lane_ref)
     const waiting = pushUpdate(app, acme, { lane_ref: fresh.lane_ref, customer_rate: 2100 })
-    await waitingForLock(app.testDatabase)
+    await waitingForLock(app.testDatabase.service)
     await holder.letGo("update quotes set carrier_name = 'Blue Mesa', truck_cost_cents = 150000")
     expect((await waiting).status).toBe(200)
     const { body } = await call(app, 'GET', `/api/lanes/${fresh.lane_ref}`, owner())

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type TestDatabase, testDatabase } from '#testing/test-database.ts'
+import { waitingForLock } from '#testing/waiting-for-lock.ts'
 import { EarlierSchema, lastBaselineMigration, refuseEarlierSchema } from './earlier-schema.ts'
 import { migrate, migrationNames, missingMigrations, readMigrations, unknownMigrations } from './migrate.ts'
 
@@ -130,15 +131,18 @@ test('a timeout of the owner ends no migration, and a migration that ends at its
 
 test('while a vacuum runs, a migration waits until PostgreSQL ends an automatic one for it', async () => {
   const owner = await connected(database.ownerUrl)
-  const [busy, vacuum] = [await connected(database.ownerUrl), await connected(database.ownerUrl)]
+  const [busy, reader, vacuum] = [
+    await connected(database.ownerUrl),
+    await connected(database.ownerUrl),
+    await connected(database.ownerUrl),
+  ]
   const name = '9000-waits.sql'
   try {
-    await owner.query(`create table trial (nth integer)`)
-    await owner.query(`create table dusty as select repeat('x', 4000) as text from generate_series(1, 4000)`)
-    // A tenth of a second per page of 8 kB.
-    await vacuum.query('set vacuum_cost_delay = 100; set vacuum_cost_limit = 1')
+    await owner.query('create table trial (nth integer); create table read as select 1 as nth')
+    // The vacuum waits for the page that the cursor is on.
+    await reader.query('begin; declare reading cursor for select from read; fetch reading')
     const { rows: self } = await vacuum.query<{ pid: number }>('select pg_backend_pid() as pid')
-    const vacuumed = vacuum.query('vacuum dusty').catch(() => {})
+    const vacuumed = vacuum.query('vacuum (freeze) read')
     await expect
       .poll(() => owner.query('select from pg_stat_progress_vacuum where pid = $1', [self[0]?.pid]))
       .toMatchObject({ rowCount: 1 })
@@ -152,11 +156,12 @@ test('while a vacuum runs, a migration waits until PostgreSQL ends an automatic 
     await migrating
     const { rows } = await owner.query('select waited from trial')
     expect(rows).toEqual([{ waited: '1200ms' }])
-    await owner.query('select pg_cancel_backend($1)', [self[0]?.pid])
+    await reader.query('commit')
     await vacuumed
   } finally {
-    await owner.query(`drop table trial, dusty; delete from schema_migrations where name = '${name}'`)
-    for (const client of [owner, busy, vacuum]) await client.end()
+    for (const client of [busy, reader, vacuum]) await client.end()
+    await owner.query(`drop table trial, read; delete from schema_migrations where name = '${name}'`)
+    await owner.end()
   }
 })
 
@@ -177,13 +182,7 @@ test('an index is built while others write, and a try that was ended before is r
     await busy.query('begin; insert into trial values (2)')
     const building = built(`-- Reads the table once.\n${build.replace('unique ', '')}`)
     // The migration waits for `busy`. An index in a transaction would let `other` wait, too.
-    await expect
-      .poll(() =>
-        owner.query(
-          `select from pg_stat_activity where datname = '${database.name}' and wait_event_type = 'Lock'`,
-        ),
-      )
-      .toMatchObject({ rowCount: 1 })
+    await waitingForLock(database.owner)
     await other.query(`set lock_timeout = '60s'; insert into trial values (3)`)
     await busy.query('commit')
     await building
@@ -193,8 +192,9 @@ test('an index is built while others write, and a try that was ended before is r
     expect(rows).toEqual([{ indisunique: false, indisvalid: true }])
     expect(said.at(-1)).toBe(`migrated ${name}`)
   } finally {
+    for (const client of [busy, other]) await client.end()
     await owner.query(`drop table trial; delete from schema_migrations where name = '${name}'`)
-    for (const client of [owner, busy, other]) await client.end()
+    await owner.end()
   }
 })
 

@@ -159,8 +159,9 @@ async function applyInTransaction(
 /** How long to wait for a lock that was not available: a vacuum of a long table may hold it for hours. */
 async function nextLockWait(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ ms: number }>(`
-    select 200 + extract(epoch from current_setting('deadlock_timeout')::interval)::float8 * 1000 as ms
-    where exists (select from pg_stat_progress_vacuum where datname = current_database())`)
+    select 200 + setting::integer as ms from pg_settings
+    where name = 'deadlock_timeout'
+      and exists (select from pg_stat_progress_vacuum where datname = current_database())`)
   return Math.min(rows[0]?.ms ?? lockWaitMs, vacuumLockWaitMsMax)
 }
 

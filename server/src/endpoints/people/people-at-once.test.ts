@@ -22,7 +22,7 @@ async function whileChanging(
   await app.database.inTenant(tenantId(of.id), async (transaction) => {
     await change(transaction)
     answer = request()
-    await Promise.race([answer, waitingForLock(app.testDatabase)])
+    await Promise.race([answer, waitingForLock(app.testDatabase.service)])
   })
   if (answer === undefined) throw new Error('Nothing was asked.')
   return answer

@@ -476,7 +476,7 @@ describe('409', () => {
     await app.database.inTenant(tenantId(tenant.id), async (transaction) => {
       await nextTenantNumber(transaction, tenantId(tenant.id), 'import')
       both = ['Macon', 'Savannah'].map((city) => send(tenant, header + rowTo(city).repeat(5_000)))
-      await waitingForLock(app.testDatabase)
+      await waitingForLock(app.testDatabase.service)
     })
     const sent = await Promise.all(both)
     expect(sent.map(({ status }) => status).sort()).toEqual([202, 409])
