@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** How often a process that ended by itself is started again within `restartsMs`. A process that ends more often has a lasting cause. */
 export const restartsMax = 3
 const restartsMs = 10 * 60_000
-/** How often is asked whether a process that cannot run now can run again. */
+/** How often the service looks whether a process that cannot run now can run again. */
 const waitMs = 1_000
 
 /** A process that runs until `stop`. */

@@ -38,7 +38,7 @@ export function isTooWide(network: string): boolean {
  * Whether networks, each of which is permitted, hold more addresses together than three of /8, of IPv4 or of IPv6: more than
  * all private ranges with loopback and a large content network. `fc00::/7` is permitted beside others.
  *
- * @param texts those that are no permitted network are not counted
+ * @param texts networks; one that is not permitted does not count
  * @example areTooMany(['1.0.0.0/8', '2.0.0.0/8', '3.0.0.0/8', '4.0.0.0/16']) // true
  */
 export function areTooMany(texts: readonly string[]): boolean {

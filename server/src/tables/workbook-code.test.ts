@@ -34,6 +34,7 @@ test.each([
   ],
   ['a link to another folder', () => symlinkSync(tmpdir(), path())],
   ['a file of that name', () => writeFileSync(path(), '')],
+  ['a temporary folder that does not exist', () => rmSync(folder, { recursive: true })],
 ])('compiled code is not stored in %s', async (_, plant) => {
   plant()
   expect(await found()).toBeNull()

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -15,7 +15,7 @@ export function compiledCodeFolder(): string | null {
   const uid = process.getuid?.()
   const path = join(tmpdir(), `lanewise-code-${uid}`)
   try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
+    if (!existsSync(path)) mkdirSync(path, { mode: 0o700 })
     const found = lstatSync(path)
     folder = found.isDirectory() && found.uid === uid && (found.mode & 0o077) === 0 ? path : null
   } catch {
