@@ -8,7 +8,7 @@ import { filesOf, textOf } from './repository.ts'
  * How: this test reads the code of all tests and their helpers with `oxc-parser`. It finds, whatever their purpose:
  *
  * - a timeout of its own for a test or hook: that of `vitest.config.ts` ends only tests that hang;
- * - a wait that ends in less than a minute (`timeout` and `AbortSignal.timeout`);
+ * - a wait that ends in less than a minute (`timeout`, `AbortSignal.timeout`, and `vi.waitFor` and `vi.waitUntil` without a `timeout`);
  * - a loop that repeats a request after a 503, and so hides that the service is unavailable;
  * - an upper bound for passed time, unless the test has the tag `measure`;
  * - one look at a page, which may not be ready yet, instead of Playwright's `expect(locator)`, which waits;
@@ -84,6 +84,12 @@ function foundIn(file: string, text: string): { kind: Kind; line: number }[] {
       const ms = last?.type === 'Literal' ? last.value : null
       if (name === 'AbortSignal.timeout' && typeof ms === 'number' && ms < shortestMs)
         add('short bound', node.start)
+      // Without a timeout, they wait for a second.
+      if (
+        /^vi\.wait(For|Until)$/.test(name) &&
+        !node.arguments.slice(1).some((one) => textAt(one).includes('timeout'))
+      )
+        add('short bound', node.start)
       // `toBeLessThan(0)` is no bound: passed time is never below 0.
       if (ms !== 0 && /^expect\(.*(performance\.now\(\)|Date\.now\(\)|Ms\)).*\.toBeLessThan/s.test(name))
         bounds.push(node.start)
@@ -132,6 +138,8 @@ describe('is found:', () => {
     ['own timeout', "test.each([1])('a', async () => {}, 20_000)"],
     ['short bound', 'await expect.poll(look, { timeout: 5_000 }).toBe(1)'],
     ['short bound', "fetch('/', { signal: AbortSignal.timeout(1_000) })"],
+    ['short bound', 'await vi.waitUntil(() => isReady)'],
+    ['short bound', 'await vi.waitFor(look, { interval: 5 })'],
     ['loop on 503', 'while (answer.status === 503) answer = await ask()'],
     ['loop on 503', 'for (;;) { const { status } = await ask(); if (status !== 503) break }'],
     ['upper bound of time', 'expect(performance.now() - began).toBeLessThan(500)'],
@@ -148,6 +156,7 @@ describe('is found:', () => {
     const text = `
       test('a', { tags: 'measure' }, () => expect(performance.now() - began).toBeLessThan(500))
       await expect.poll(look, { timeout: 60_000 }).toBe(1)
+      await vi.waitFor(look, { timeout: 60_000 })
       for (const status of [200, 503]) expect(await ask()).toBe(status)`
     expect(foundIn('a.test.ts', text)).toEqual([])
   })

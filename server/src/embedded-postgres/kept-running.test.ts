@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { expect, onTestFinished, test, vi } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { keptRunning } from './kept-running.ts'
 
 test('a process that cannot run is started again once it can, however often it ends', async () => {
@@ -33,14 +33,13 @@ test('a process that cannot run is started again once it can, however often it e
   const end = async (full: boolean) => {
     isFull = full
     process.kill(kept.pid() ?? 0)
-    await vi.waitUntil(() => kept.pid() === null)
+    await expect.poll(kept.pid).toBeNull()
   }
-  const isBack = () => vi.waitUntil(() => kept.pid() !== null, { timeout: 60_000 })
   for (let nth = 0; nth < 2; nth++) {
     await end(nth > 0)
-    await vi.waitUntil(() => starts >= 2 && isFull)
+    await expect.poll(() => starts >= 2 && isFull).toBe(true)
     isFull = false
-    await isBack()
+    await expect.poll(kept.pid).not.toBeNull()
   }
   expect(told).toEqual([
     ['SIGTERM', true],
