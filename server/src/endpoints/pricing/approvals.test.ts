@@ -1,8 +1,9 @@
-import pg from 'pg'
-import { beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { pushQuotes } from '#contract/push-quotes.ts'
+import { asTableOwner } from '#testing/as-table-owner.ts'
 import {
   call,
+  type Integration,
   type MadeTenant,
   makeIntegration,
   makePerson,
@@ -12,6 +13,7 @@ import {
   setColumns,
 } from '#testing/make.ts'
 import { sharedApp, type TestApp } from '#testing/shared-app.ts'
+import { withDatabaseClient } from '../../database/hosts/index.ts'
 import { tenantId } from '../../database/session/index.ts'
 
 let app: TestApp
@@ -463,22 +465,13 @@ describe('a closed quote at a rate outside the rules', () => {
 
   test('can be corrected by a member for a day, and not later', async () => {
     const { broker, member, pushed } = await pushedLost()
-    // The service may not change the history.
-    const asOwner = new pg.Client({ connectionString: app.testDatabase.ownerUrl })
-    await asOwner.connect()
-    await asOwner.query(`select set_config('app.tenant_id', $1, false)`, [String(broker.tenant.id)])
     const correct = async (hoursAgo: number) => {
       await outcome(pushed, 'pending', broker.tenant.owner)
       await outcome(pushed, 'lost', broker.tenant.owner)
-      await asOwner.query('update quote_changes set changed_at = $1 where tenant_id = $2', [
-        new Date(app.now - hoursAgo * 3_600_000),
-        broker.tenant.id,
-      ])
+      await setHoursAgo(broker, 'quote_changes set changed_at', hoursAgo)
       return (await outcome(pushed, 'won', member.token)).status
     }
-    const statuses = [await correct(24.1), await correct(23.9)]
-    await asOwner.end()
-    expect(statuses).toEqual([422, 200])
+    expect([await correct(24.1), await correct(23.9)]).toEqual([422, 200])
   })
 
   test('is reopened if the rules only warn, or if its rate is within them', async () => {
@@ -491,15 +484,10 @@ describe('a closed quote at a rate outside the rules', () => {
   test('that was voided is not restored by a member after a day, unless it was lost', async () => {
     const { broker, member, pushed } = await pushedLost()
     const { owner } = broker.tenant
-    const asOwner = new pg.Client({ connectionString: app.testDatabase.ownerUrl })
-    await asOwner.connect()
-    onTestFinished(() => asOwner.end())
-    await asOwner.query(`select set_config('app.tenant_id', $1, false)`, [String(broker.tenant.id)])
     const restore = (token: string) => call(app, 'POST', `/api/lanes/${pushed}/restore`, { token })
     const restoredAfter = async (hours: number) => {
       await post(`/api/lanes/${pushed}/void`, { reason: 'Mistyped rate' }, member.token)
-      const at = new Date(app.now - hours * 3_600_000)
-      await asOwner.query('update quotes set voided_at = $1 where tenant_id = $2', [at, broker.tenant.id])
+      await setHoursAgo(broker, 'quotes set voided_at', hours)
       return (await restore(member.token)).status
     }
     const lost = await restoredAfter(24.1)
@@ -513,6 +501,17 @@ describe('a closed quote at a rate outside the rules', () => {
     })
     expect(await restore(owner)).toMatchObject({ status: 200, body: { voided_at: null, outcome: 'pending' } })
   })
+
+  /** Sets a time of all rows of a brokerage, as the owner of the tables: the service may not change the history. */
+  const setHoursAgo = ({ tenant }: Integration, assigned: string, hours: number) =>
+    withDatabaseClient(app.testDatabase.owner, (owner) =>
+      asTableOwner(owner, tenant.id, () =>
+        owner.query(`update ${assigned} = $1 where tenant_id = $2`, [
+          new Date(app.now - hours * 3_600_000),
+          tenant.id,
+        ]),
+      ),
+    )
 
   /** A lost quote that another system pushed, below the minimum, and a member of its brokerage. */
   async function pushedLost() {

@@ -84,12 +84,15 @@ function validityErrors(
   return [[lane_id, [{ pointer: '/outcome', code: 'blocked', detail }]]]
 }
 
+const words = (deed: string, instead: string, detail: string) =>
+  `${deed} would quote its rate again, which is outside the pricing rules: ask for approval of a new quote, or ask an admin to ${instead} it. ${detail}`
+
 /** Why a quote cannot be restored, in words. */
 export function restoringWords(detail: string): string {
-  return `Restoring the quote would quote its rate again, which is outside the pricing rules: ask for approval of a new quote, or ask an admin to restore it. ${detail}`
+  return words('Restoring the quote', 'restore', detail)
 }
 
 /** Why a quote cannot be marked, in words. */
 export function reopeningWords(outcome: QuoteOutcome['outcome'], detail: string): string {
-  return `The quote is closed, and ${outcome === 'won' ? 'winning' : 'reopening'} it would quote its rate again, which is outside the pricing rules: ask for approval of a new quote, or ask an admin to mark it. ${detail}`
+  return words(`The quote is closed, and ${outcome === 'won' ? 'winning' : 'reopening'} it`, 'mark', detail)
 }
